@@ -10,17 +10,18 @@ extension CSVDialect {
   ///   same number of fields, more than one. A record with a quote inside an unquoted field counts only half, because
   ///   the quote might enclose the delimiters after it. The first record, which is usually the header, has an extra
   ///   weight of an eighth of the records. Lines at the beginning that start with `#` don't count, unless there are no
-  ///   other lines. If several delimiters do equally well, the following criteria decide, in this order: quoted fields
-  ///   that contain other delimiters; a last comment line, without a space after the `#`, that has as many names as the
-  ///   records have fields; more values that are numbers, dates or times; such a line with a space; more fields; the
-  ///   order of the delimiters above. If no delimiter divides the first record, a space is considered in two cases:
-  ///   some fields are in quotes and the space divides all records into the same number of fields; or every row has a
-  ///   quoted field after another field, and most records have as many fields as the first one. If nothing divides the
-  ///   sample, the delimiter is the comma.
+  ///   other lines. If several delimiters do equally well, the following criteria decide, in this order. First: quoted
+  ///   fields that contain other delimiters. Second: a last comment line, without a space after the `#`, that has as
+  ///   many names as the records have fields. Third: more values that are numbers, dates or times. Fourth: such a
+  ///   comment line with a space. Fifth: more fields. Sixth: the order of the delimiters above. If no delimiter divides
+  ///   the first record, a space is considered in two cases. In the first case, some fields are in quotes and the space
+  ///   divides all records into the same number of fields. In the second case, every row has a quoted field after
+  ///   another field, and most records have as many fields as the first one. If nothing divides the sample, the
+  ///   delimiter is the comma.
   /// - **The quote** is `'` only if no field is in `"`. In addition, no record may then be malformed, with or without a
-  ///   backslash as the escape, and either the apostrophes enclose delimiters or line ends inside fields, or all values
-  ///   of one column are in apostrophes. If such fields contain single apostrophes, so that records are malformed, at
-  ///   least twice as many records must then have the same number of fields.
+  ///   backslash as the escape. The apostrophes must also enclose delimiters or line endings inside fields, or all
+  ///   values of one column. If such fields contain single apostrophes, so that records are malformed, at least twice
+  ///   as many records must then have the same number of fields.
   /// - **The escape** is a backslash if that makes malformed records well-formed, and makes no other record malformed.
   /// - **Spaces around fields** are not data if every delimiter outside quotes is followed by one, or if quotes are
   ///   otherwise read as data, or make records malformed.
@@ -37,7 +38,7 @@ extension CSVDialect {
   ///     recognized in any case.
   ///   - comment: The first byte of comment lines. Nil if there are none.
   ///   - skippedLineCount: The number of physical lines at the start that are not records.
-  /// - Returns: The dialect.
+  /// - Returns: The detected dialect, with the values that were passed.
   /// - Complexity: O(*n*) in the length of the sample's first 5,000 records.
   public static func detected(
     from bytes: UnsafeRawBufferPointer, delimiter: UInt8? = nil, quote: UInt8? = nil, escape: UInt8? = nil,

@@ -78,7 +78,7 @@ public struct CSVDialect: Sendable, Hashable {
     self.keepsBlankLines = keepsBlankLines
   }
 
-  /// Stops the process if two bytes of the dialect are equal, or one is a line ending.
+  /// Stops the process if two bytes of the dialect are equal, or if a byte is a line ending.
   func requireUsable() {
     let lineEnds = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
     require(

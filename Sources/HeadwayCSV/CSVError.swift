@@ -21,10 +21,10 @@ public struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The first bytes of the defect, at most 32 and not beyond the end of its line, repaired to valid Unicode.
   public let excerpt: String
 
-  /// What is wrong, as a sentence for people, without the position.
+  /// A description of the defect for people, as a sentence without the position.
   public var context: String { "The record is malformed: \(defect)." }
 
-  /// A more precise reason than that of the code.
+  /// A more precise reason than the code's.
   ///
   /// Nil if there is none.
   private let detail: String?
@@ -40,7 +40,7 @@ public struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
     self.init(code: code, lineNumber: lineNumber, byteOffset: byteOffset, excerpt: excerpt, detail: nil)
   }
 
-  /// Creates a description of a defect, with a reason that is more precise than that of the code.
+  /// Creates a description of a defect, with a reason that is more precise than the code's.
   init(code: Code, lineNumber: Int, byteOffset: Int, excerpt: String, detail: String?) {
     self.code = code
     self.lineNumber = lineNumber

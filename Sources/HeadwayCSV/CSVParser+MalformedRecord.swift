@@ -15,12 +15,12 @@ extension CSVParser {
     /// The offset of the record's first byte from the start of the stream, including a byte order mark.
     public let byteOffset: Int
 
-    /// The record as it is in the file, without its line end.
+    /// The record's unchanged bytes in the file, without the line ending.
     ///
     /// The bytes are valid until the closure returns.
     ///
-    /// Unless ``isTruncated`` is true, nothing is left out: every byte of the stream is in the raw bytes of one record,
-    /// in a line end, in a skipped blank line, or in the byte order mark.
+    /// Unless ``isTruncated`` is true, nothing is omitted. Every byte of the stream is in the raw bytes of one record,
+    /// in a line ending, in a skipped blank line, or in the byte order mark.
     public let rawBytes: UnsafeRawBufferPointer
 
     /// Whether ``rawBytes`` contains only the first part of a record longer than the maximum.

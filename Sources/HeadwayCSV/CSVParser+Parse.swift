@@ -1,7 +1,7 @@
 import Headway
 
 extension CSVParser {
-  /// Delivers every complete record in some bytes, in the order of the file.
+  /// Delivers every complete record in some bytes, in file order.
   ///
   /// `bytes` starts with the first byte that the last call did not consume: the start of the incomplete record,
   /// followed by more bytes. Scanning resumes where it stopped, so the cost is linear even if you pass single bytes.
@@ -13,11 +13,12 @@ extension CSVParser {
   /// - Parameters:
   ///   - bytes: The bytes that have not been consumed, followed by more.
   ///   - isFinal: Whether the stream ends with these bytes. If true, all of them are consumed unless a closure stops
-  ///     the call. To continue after that, call this method again with the rest, and with `isFinal` set again.
+  ///     the call. To continue after a closure has stopped the call, call this method again with the remaining bytes,
+  ///     and with `isFinal` set again.
   ///   - record: Receives each well-formed record.
   ///   - malformed: Receives each malformed record.
-  /// - Returns: The number of consumed bytes: those of all delivered records, their line ends, and everything that was
-  ///   skipped.
+  /// - Returns: The number of consumed bytes: those of all delivered records, their line endings, and everything that
+  ///   was skipped.
   /// - Throws: The error that a closure throws. The parser itself does not throw: it delivers defects.
   /// - Complexity: O(*n*) in the number of new bytes. In the worst case, each is scanned twice, after an unclosed
   ///   quote. No allocation, except to grow the parser's buffers to the size of the largest record, and to describe a

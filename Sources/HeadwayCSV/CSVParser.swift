@@ -3,8 +3,8 @@ import Headway
 /// A streaming CSV parser for bytes (RFC 4180, and extensions that real files need).
 ///
 /// You pass the available bytes to the parser. It passes every complete record to a closure as a view of these bytes,
-/// without a copy and without an allocation. It also delivers malformed records, in their position among the others,
-/// and continues after them: nothing is dropped silently.
+/// without a copy and without an allocation. It also delivers malformed records, in file order, and continues after
+/// them: nothing is dropped silently.
 ///
 /// ```swift
 /// var parser = CSVParser()
@@ -21,27 +21,27 @@ import Headway
 /// ```
 ///
 /// ## Records
-/// - Fields are separated by the dialect's delimiter. A field can be empty. Rows with different numbers of fields are
-///   delivered unchanged. The first record is treated like any other: the caller knows whether it is a header.
-/// - A field whose first byte is a quote extends to the closing quote, including delimiters and line ends, and a
+/// - Fields are separated by the dialect's delimiter. A field can be empty. Rows are delivered unchanged, even if their
+///   field counts differ. The first record is treated like any other: the caller knows whether it is a header.
+/// - A field whose first byte is a quote extends to the closing quote, including delimiters and line endings, and a
 ///   doubled quote in it represents one quote. A quote anywhere else in a field is data.
 /// - LF and CRLF end a record. A lone CR is data, unless ``CSVDialect/endsRecordsAtLoneCarriageReturn`` is set. The
-///   last record does not need a line end.
+///   last record does not need a line ending.
 /// - A blank line is skipped, unless ``CSVDialect/keepsBlankLines`` makes it a record of one empty field.
 /// - A UTF-8 byte order mark at the start of the stream is removed. All other bytes are data, including NUL and invalid
 ///   UTF-8.
 ///
 /// ## Malformed records
-/// - `textAfterClosingQuote`: The record extends to the next line end after the defect.
-/// - `unclosedQuote`, which is detected at the end of the stream, or when the record exceeds the maximum length: The
-///   record ends with the line of the opening quote, and parsing resumes with the next line. So one stray quote does
-///   not swallow the rest of the file.
+/// - `textAfterClosingQuote`: The record extends to the next line ending after the defect.
+/// - `unclosedQuote`: The record ends with the line of the opening quote, and parsing resumes with the next line.
+///   Therefore, one stray quote does not swallow the rest of the file. This defect is detected at the end of the
+///   stream, or when the record exceeds the maximum length.
 /// - `recordTooLong`: The first ``maxRecordLength`` bytes are delivered. The rest of the line is skipped without
 ///   being buffered.
 ///
 /// ## The caller's buffer
 /// Bytes that a call does not consume must be passed first in the next call, followed by more bytes. At most
-/// ``maxRecordLength`` + 1 bytes are ever left over. So a buffer of ``maxRecordLength`` + 2 bytes
+/// ``maxRecordLength`` + 1 bytes are ever left over. Therefore, a buffer of ``maxRecordLength`` + 2 bytes
 /// (``requiredCapacity``) always has room for one more byte, and no larger buffer is needed. A buffer that grows to
 /// this size on demand is the best choice.
 ///
@@ -50,7 +50,7 @@ public struct CSVParser: ~Copyable {
   /// The dialect that the parser reads.
   public let dialect: CSVDialect
 
-  /// The maximum number of bytes in a record, including quotes and delimiters, but not its line end.
+  /// The maximum number of bytes in a record, including quotes and delimiters, but not its line ending.
   public let maxRecordLength: Int
 
   var scanner: RecordScanner
@@ -95,6 +95,6 @@ public struct CSVParser: ~Copyable {
 }
 
 // A parser is the only owner of its buffers: it can't be copied, and frees them when it is destroyed. Pointers to the
-// buffers leave it only inside records, which can't outlive a call of `parse`. So no memory is shared between threads
-// when a parser is sent.
+// buffers leave it only inside records, which can't outlive a call of `parse`. Therefore, no memory is shared between
+// threads when a parser is sent.
 extension CSVParser: @unchecked Sendable {}

@@ -49,7 +49,7 @@ public struct CSVRecord: ~Copyable {
     self.hasStrayQuotes = hasStrayQuotes
   }
 
-  /// The unchanged bytes of the record in the file, without its line end.
+  /// The unchanged bytes of the record in the file, without its line ending.
   ///
   /// The bytes are valid until the closure returns.
   @inlinable

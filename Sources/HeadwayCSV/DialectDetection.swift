@@ -18,7 +18,7 @@ struct DialectDetection {
   /// - Parameters:
   ///   - delimiters: The delimiters, with the preferred one first.
   ///   - isKnown: Whether the delimiter is not detected.
-  /// - Returns: The dialect.
+  /// - Returns: The best dialect for the sample.
   func best(among delimiters: [UInt8], isKnown: Bool) -> CSVDialect {
     let possible = delimiters.filter { isKnown || ($0 != known.quote && $0 != known.escape) }
     let mayHaveApostrophes = findsQuote && known.escape != Self.apostrophe && beginsFieldsWithApostrophes

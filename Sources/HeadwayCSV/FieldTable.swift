@@ -18,7 +18,7 @@ struct FieldEnd {
     word = UInt32(truncatingIfNeeded: position) | flags
   }
 
-  /// The offset of the delimiter or line end after the field, from the start of the record.
+  /// The offset of the delimiter or line ending after the field, from the start of the record.
   @inlinable
   @inline(__always)
   var position: Int {

@@ -32,7 +32,7 @@ extension RecordScanner.Progress {
     return true
   }
 
-  /// Records that an unquoted field that ends at an index begins with spaces that are not part of it.
+  /// Records that the unquoted field before an index begins with spaces, which are not part of the field.
   @inline(__always)
   mutating func markSpaces(before end: Int, in start: UnsafeRawPointer, _ dialect: CSVDialect) {
     guard dialect.skipsSpacesAfterDelimiter, fieldFlags == 0, fieldStart > 0, fieldStart < end,

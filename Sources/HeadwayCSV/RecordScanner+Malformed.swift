@@ -35,7 +35,7 @@ extension RecordScanner {
     return passed
   }
 
-  /// Determines how to continue if the window of a record contains no line end so far.
+  /// Determines how to continue if the window of a record contains no line ending so far.
   mutating func result(
     withoutEndingIn input: UnsafeRawBufferPointer, at consumed: inout Int, isFinal: Bool
   ) -> CSVParser.Step {
@@ -67,7 +67,7 @@ extension RecordScanner {
       progress.passSpaces(before: isBeforeReturn ? last : window.count, in: start, dialect)
     }
     if undecided >= 2 && window.last == UInt8(ascii: "\r") && progress.closingQuote == last - 1 {
-      // A CR that might be the first half of a line end, and therefore not text after the closing quote.
+      // A CR that might be the first half of a line ending, and therefore not text after the closing quote.
       return resultForTruncated(.recordTooLong, in: input, at: &consumed)
     }
     let ending = Ending(length: window.count, consumed: window.count)
@@ -158,7 +158,7 @@ extension RecordScanner {
   ) -> CSVParser.Step {
     setDefect(code, in: input)
     describeDelivery(length: maxLength, isTruncated: true)
-    // Counted again, because the scan may have counted a line end after the part that is consumed here.
+    // Counted again, because the scan might have counted a line ending after the part that is consumed here.
     var lines = 0
     var position = 0
     let part = UnsafeRawBufferPointer(rebasing: input[..<maxLength])

@@ -5,7 +5,7 @@ extension RecordScanner {
   ///
   /// - Parameters:
   ///   - bytes: The caller's bytes.
-  ///   - consumed: The number of consumed bytes. It is advanced to the end of the record's line end.
+  ///   - consumed: The number of consumed bytes. It is advanced to the end of the record's line ending.
   ///   - isFinal: Whether the stream ends with these bytes.
   /// - Returns: The kind of record to deliver, if there is one.
   mutating func next(in bytes: UnsafeRawBufferPointer, at consumed: inout Int, isFinal: Bool) -> CSVParser.Step {
@@ -40,7 +40,7 @@ extension RecordScanner {
     }
   }
 
-  /// Scans with the line ends of the dialect, with a separate loop for each kind.
+  /// Scans with the line endings of the dialect, with a separate loop for each kind.
   @inline(__always)
   private mutating func findEnding(in input: UnsafeRawBufferPointer, isFinal: Bool) -> Ending? {
     if dialect.hasExtensions {
@@ -67,7 +67,7 @@ extension RecordScanner {
     return .record
   }
 
-  /// Sets the delivery's properties from the start of the record, and counts the record.
+  /// Sets the delivery's properties from the start of the record and counts the record.
   @inline(__always)
   mutating func describeDelivery(length: Int, isTruncated: Bool) {
     recordCount &+= 1

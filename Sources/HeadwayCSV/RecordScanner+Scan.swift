@@ -1,19 +1,19 @@
 extension RecordScanner {
   /// The position where a record ends.
   struct Ending {
-    /// The number of bytes before the line end.
+    /// The number of bytes before the line ending.
     var length: Int
-    /// The number of bytes including the line end.
+    /// The number of bytes including the line ending.
     var consumed: Int
   }
 
-  /// Scans to the line end that ends the current record, and adds the record's fields to the table.
+  /// Scans to the line ending that ends the current record and adds the record's fields to the table.
   ///
   /// This is the inner loop of the parser. It runs with the progress in a local copy, and examines only structural
   /// bytes.
   ///
   /// - Returns: The ending; `progress.region` is then `unquoted` if the record is well-formed. Nil if the window
-  ///   contains no line end so far; everything up to the window's end has then been scanned.
+  ///   contains no line ending so far; everything up to the window's end has then been scanned.
   @inline(__always)
   mutating func scan(
     _ input: UnsafeRawBufferPointer, isFinal: Bool, carriageReturnEnds: Bool, hasExtensions: Bool
@@ -25,7 +25,7 @@ extension RecordScanner {
     let quote = dialect.quote
     var scan = progress
     var ends = table.ends
-    // One entry stays free for the field before the line end.
+    // One entry stays free for the field before the line ending.
     var room = table.capacity &- 1
 
     while scan.position < window {
@@ -66,7 +66,7 @@ extension RecordScanner {
               let isPair = start.load(fromByteOffset: index &+ 1, as: UInt8.self) == UInt8(ascii: "\n")
               ending.consumed &+= isPair ? 1 : 0
             } else if !isFinal && index <= maxLength {
-              // The next byte determines whether the line end is one byte or two.
+              // The next byte determines whether the line ending is one byte or two.
               scan.position = index
               progress = scan
               return nil
@@ -95,7 +95,7 @@ extension RecordScanner {
 }
 
 extension RecordScanner.Progress {
-  /// Returns whether a delimiter or line end at an index ends a field.
+  /// Returns whether a delimiter or line ending at an index ends a field.
   ///
   /// It does outside quotes and directly after a closing quote.
   @inline(__always)

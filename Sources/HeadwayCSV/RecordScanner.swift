@@ -1,20 +1,20 @@
 /// The state machine of the parser, which finds one record after another in the caller's bytes.
 ///
 /// Positions are relative to the start of the current record, which is the start of the caller's bytes in the next
-/// call, too. So the state of an incomplete record stays valid, and scanning resumes after the last scanned byte: each
-/// byte is scanned once, however small the pieces of the input are.
+/// call, too. Therefore, the state of an incomplete record stays valid, and scanning resumes after the last scanned
+/// byte. Each byte is scanned once, however small the pieces of the input are.
 ///
 /// ## The limit on a record's length
 /// A decision never depends on how the input is divided into pieces. It depends only on the record's *window*: its
-/// first `maxLength` bytes, and two more for a CRLF. A record without a line end in its window is too long. This
+/// first `maxLength` bytes, and two more for a CRLF. A record without a line ending in its window is too long. This
 /// requires no byte after the window.
 ///
 /// ## Going back after an unclosed quote
 /// The bytes after the line of the opening quote are scanned a second time, as separate records. This costs at most one
 /// more pass over the input. No quote in the window closed the field, so every run of quotes after the opening one has
-/// an even length, and such a run never leaves a field open if it is read as the start of one. The second pass
-/// therefore finds no further unclosed quote before the end of the window. (Going back to the line where the
-/// *record* starts has no such bound: a file of lines `b","` would be read again from every line.)
+/// an even length. If such a run is read as the start of a field, it never leaves the field open. The second pass
+/// therefore finds no further unclosed quote before the end of the window. (Going back to the line where the *record*
+/// starts has no such bound: a file of lines `b","` would be read again from every line.)
 ///
 /// ## Long quoted fields
 /// If a quote is open at the end of the window, the window does not show whether it is closed later or is a stray
@@ -32,7 +32,7 @@ struct RecordScanner: ~Copyable {
     case records
     /// A line is being skipped: a comment, a line before the first record, or the rest of a truncated record.
     ///
-    /// This phase ends after the line end.
+    /// This phase ends after the line ending.
     case skippingLine
     /// The rest of a record that is longer than the maximum is being skipped.
     ///
@@ -44,7 +44,7 @@ struct RecordScanner: ~Copyable {
   enum Region {
     /// The start of a field, or a field without quotes.
     ///
-    /// Delimiters and line ends are structure.
+    /// Delimiters and line endings are structure.
     case unquoted
     /// Inside quotes.
     ///
@@ -52,11 +52,11 @@ struct RecordScanner: ~Copyable {
     case quoted
     /// After a quote in a quoted field.
     ///
-    /// Another quote doubles it, a delimiter or a line end closes the field, and anything else is malformed.
+    /// Another quote doubles it, a delimiter or a line ending closes the field, and anything else is malformed.
     case closingQuote
     /// After a defect.
     ///
-    /// Only a line end ends this region.
+    /// Only a line ending ends this region.
     case malformed
   }
 
@@ -105,7 +105,7 @@ struct RecordScanner: ~Copyable {
     case closed(LongRecord.Extent)
     /// The caller has skipped the record: the bytes after its window are those that follow the record.
     ///
-    /// Its quotes may be open at the end of the text.
+    /// Its quotes might be open at the end of the text.
     case passedOver(LongRecord.Extent, isOpen: Bool)
   }
 

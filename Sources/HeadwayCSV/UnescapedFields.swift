@@ -1,9 +1,9 @@
 /// The content of the current record's fields that is not a contiguous part of the record: with doubled or escaped
 /// quotes replaced, and without the spaces before the field.
 ///
-/// A field's content is stored at the offset that the field has in its record. So the fields of one record never
-/// overlap, all can be used at the same time, and only their lengths need a table. Both buffers grow to the largest
-/// record that needs them and are then reused: no allocation per record.
+/// A field's content is stored at the offset that the field has in its record. Therefore, the fields of one record
+/// never overlap, all can be used at the same time, and only their lengths need a table. Both buffers grow to the
+/// largest record that needs them and are then reused: no allocation per record.
 struct UnescapedFields: ~Copyable {
   private(set) var view: UnescapedFieldsView
   private var contentCapacity: Int

@@ -10,7 +10,7 @@ extension JobsDashboard {
   /// origin.
   ///
   /// - Parameters:
-  ///   - router: The router.
+  ///   - router: The router that receives the routes.
   ///   - path: The path of the first page from the root of the site, such as `/jobs`; `/` for the whole site.
   ///   - authorize: Returns what the sender of a request may do.
   public func addRoutes<Context: RequestContext>(

@@ -41,7 +41,7 @@ public struct JobsDashboard: Sendable {
 
   /// The rights of a person.
   public enum Access: Hashable, Sendable {
-    /// Nothing: requests are refused.
+    /// Nothing: requests are rejected.
     case none
     /// See all pages.
     case reading

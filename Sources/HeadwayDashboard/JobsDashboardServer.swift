@@ -12,7 +12,7 @@ import Hummingbird
 /// try await server.run { address in print("Open \(address)") }
 /// ```
 ///
-/// The address contains a token that lets one browser log in, once. The server refuses requests from other people and
+/// The address contains a token that lets one browser log in, once. The server rejects requests from other people and
 /// programs, even from other users of this machine.
 public final class JobsDashboardServer: Sendable {
   /// The address of a server, and who can log in.
@@ -53,7 +53,7 @@ public final class JobsDashboardServer: Sendable {
   /// Creates a server.
   ///
   /// - Parameters:
-  ///   - dashboard: The dashboard.
+  ///   - dashboard: The dashboard to serve.
   ///   - options: The address of the server, and who can log in.
   /// - Throws: ``JobsDashboardError`` if other machines could use the dashboard without a password, or if the password
   ///   is short.

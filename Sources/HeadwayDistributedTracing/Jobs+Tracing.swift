@@ -18,15 +18,15 @@ extension Jobs {
   /// }
   /// ```
   ///
-  /// The context of the code that enqueues a job is stored with the job. The span of an attempt begins a trace of its
-  /// own, with a link to the span of that code, which may have run in another process long ago. Call this function in
-  /// the processes that enqueue jobs, and in those that run them. Spans that the code of a job starts are children of
-  /// the attempt's span.
+  /// The context of the code that enqueues a job is stored with the job. The span of an attempt begins a separate
+  /// trace, with a link to the span of that code. The code might have run in another process long ago. Call this
+  /// function in the processes that enqueue jobs, and in those that run them. Spans that the code of a job starts are
+  /// children of the attempt's span.
   ///
-  /// The span begins when the operation of the attempt begins, and ends when it has finished. Its name is the kind of
-  /// the job. The attributes are `headway.job.id`, `headway.job.queue`, `headway.job.attempt`, a number that counts
-  /// from 1, and `headway.job.status`: `succeeded`, `retried`, `failed`, `snoozed`, `released` or `cancelled`. If the
-  /// code throws an error, the span records it, and has the status code `error`.
+  /// The span covers the operation of the attempt, from its start until it has finished. Its name is the kind of the
+  /// job. The attributes are `headway.job.id`, `headway.job.queue`, `headway.job.attempt`, a number that counts from 1,
+  /// and `headway.job.status`: `succeeded`, `retried`, `failed`, `snoozed`, `released` or `cancelled`. If the code
+  /// throws an error, the span records it, and has the status code `error`.
   ///
   /// An attempt is also an operation, so `recordSpans()` of its queue records how long it waited in this process. The
   /// operation of an `OperationJob` has the span of its attempt, but its code does not have the span's context.

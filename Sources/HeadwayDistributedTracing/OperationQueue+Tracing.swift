@@ -15,22 +15,22 @@ extension OperationQueueProtocol {
   /// }
   /// ```
   ///
-  /// The span of an operation begins when the operation is added, and ends when it has finished. Its parent is the span
-  /// of the task or thread that adds the operation, if there is one. Each attempt has a child span named `attempt`, so
-  /// you can see how long the operation waited. Spans that the operation's code starts are children of the attempt's
-  /// span, on any thread and in the tasks that the code creates.
+  /// The span of an operation covers the time from when the operation is added until it has finished. Its parent is the
+  /// span of the task or thread that adds the operation, if there is one. Each attempt has a child span named
+  /// `attempt`, so you can see how long the operation waited. Spans that the operation's code starts are children of
+  /// the attempt's span, on any thread and in the tasks that the code creates.
   ///
-  /// The span of an operation has the name of the operation, or of its class if it has no name. The attributes are
+  /// The span of an operation has the operation's name, or its class name if it has no name. The attributes are
   /// `headway.queue.name`, `headway.operation.type` and `headway.operation.status`: `succeeded`, `failed` or
   /// `cancelled`. If the operation is freed with its queue before it has finished, the status is `freed`. The span of
   /// an attempt has the attribute `headway.operation.attempt`, a number that counts from 1. If an attempt or an
   /// operation fails, its span records the error, and has the status code `error`.
   ///
   /// Even with a tracer that records nothing, the work of an operation has the service context of the code that added
-  /// the operation. So values such as the identifier of a request are available to that work.
+  /// the operation. Therefore, values such as the identifier of a request are available to that work.
   ///
   /// The tracer is called on the thread that causes the event, with no lock held. You can add several tracers, but the
-  /// context in an operation is that of the tracer that you add last.
+  /// context in an operation comes from the tracer that you add last.
   ///
   /// - Parameter tracer: The tracer; nil for the tracer of the instrumentation system, which you must bootstrap before
   ///   you call this method.

@@ -65,7 +65,7 @@ final class TracingInstrument: OperationQueueInstrument {
       unfinished[key]?.attempt = span
       return unfinished[key] != nil
     }
-    // Another thread may have ended the operation in the meantime, and each span that was started must end.
+    // The operation might have finished on another thread in the meantime, and each span that was started must end.
     if !isUnfinished { span.end() }
     return span
   }

@@ -10,7 +10,7 @@ import Android
 
 /// The characters that represent bytes of paths that are not UTF-8.
 ///
-/// Linux allows all bytes except zero and `/` in the name of a file, but a Swift string holds only Unicode. So a path
+/// Linux allows all bytes except zero and `/` in a file name, but a Swift string holds only Unicode. Therefore, a path
 /// in a string has a character of Unicode's last plane, U+10FE80 to U+10FEFF, for each byte from 0x80 to 0xFF that is
 /// not part of valid UTF-8. A name that contains such a character is treated as bytes, so each name has one text, and
 /// each text corresponds to one name. Paths are converted back to bytes only for system calls, by
@@ -90,10 +90,10 @@ extension String {
     return result
   }
 
-  /// Returns the text without characters that could control a terminal, such as those of a file name.
+  /// Returns the text without characters that could control a terminal, for example in a file name.
   ///
   /// - Parameter kept: Control characters that stay.
-  /// - Returns: The text, in which the replacement character takes the place of each other control character.
+  /// - Returns: The text, with the replacement character instead of each control character that is not in `kept`.
   package func replacingControls(except kept: String.UnicodeScalarView = "".unicodeScalars) -> String {
     func isReplaced(_ scalar: Unicode.Scalar) -> Bool {
       (scalar.value < 0x20 || 0x7F..<0xA0 ~= scalar.value) && !kept.contains(scalar)

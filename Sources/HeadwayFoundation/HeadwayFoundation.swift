@@ -45,7 +45,7 @@ public typealias NSKeyValueChange = KeyValueChange
 extension OperationProtocol {
   /// Runs `main()` for callers that do not expect it to throw: an error is kept in `error`.
   ///
-  /// Foundation's `main()` does not throw, and an override of `start()` may call it. If a direct subclass of
+  /// Foundation's `main()` does not throw, and an override of `start()` might call it. If a direct subclass of
   /// `Operation` calls it as `super.main()`, it does nothing.
   public func main() { callMain(seenAs: Self.self) }
 }

@@ -12,7 +12,7 @@ extension Headway.OperationQueue: NSObjectProtocol {}
 extension NSObjectProtocol where Self: Headway.Operation {
   /// Returns the operation.
   ///
-  /// - Returns: The operation.
+  /// - Returns: The operation itself.
   public func `self`() -> Self { self }
 
   /// Returns whether the object is a proxy for another one; always false.
@@ -23,20 +23,20 @@ extension NSObjectProtocol where Self: Headway.Operation {
   /// Returns whether the operation is an instance of a class or of one of its subclasses.
   ///
   /// - Parameter class: The class to compare with.
-  /// - Returns: Whether it is.
+  /// - Returns: True if the class is the operation's class or a superclass.
   public func isKind(of class: AnyClass) -> Bool { HeadwayFoundation.isKind(type(of: self), of: `class`) }
 
   /// Returns whether the operation is an instance of a class, but not of one of its subclasses.
   ///
   /// - Parameter class: The class to compare with.
-  /// - Returns: Whether it is.
+  /// - Returns: True if the class is exactly the operation's class.
   public func isMember(of class: AnyClass) -> Bool { type(of: self) == `class` }
 }
 
 extension NSObjectProtocol where Self: Headway.OperationQueue {
   /// Returns the queue.
   ///
-  /// - Returns: The queue.
+  /// - Returns: The queue itself.
   public func `self`() -> Self { self }
 
   /// Returns whether the object is a proxy for another one; always false.
@@ -47,13 +47,13 @@ extension NSObjectProtocol where Self: Headway.OperationQueue {
   /// Returns whether the queue is an instance of a class or of one of its subclasses.
   ///
   /// - Parameter class: The class to compare with.
-  /// - Returns: Whether it is.
+  /// - Returns: True if the class is the queue's class or a superclass.
   public func isKind(of class: AnyClass) -> Bool { HeadwayFoundation.isKind(type(of: self), of: `class`) }
 
   /// Returns whether the queue is an instance of a class, but not of one of its subclasses.
   ///
   /// - Parameter class: The class to compare with.
-  /// - Returns: Whether it is.
+  /// - Returns: True if the class is exactly the queue's class.
   public func isMember(of class: AnyClass) -> Bool { type(of: self) == `class` }
 }
 

@@ -11,7 +11,7 @@ extension OperationProgress {
   /// On Linux, Foundation's `Progress` has no lock, so it may be used on only one queue. It is updated on that queue.
   ///
   /// - Parameter queue: The queue that uses the Foundation progress; the main queue by default.
-  /// - Returns: The Foundation progress. It retains this one; this one does not retain it.
+  /// - Returns: A new Foundation progress, which mirrors this one. It retains this one; this one does not retain it.
   public func makeFoundationProgress(updatedOn queue: DispatchQueue = .main) -> Progress {
     let shown = ShownProgress(of: self)
     let reference = WeakProgress(shown)
@@ -19,12 +19,12 @@ extension OperationProgress {
     shown.token = onChange { source in
       queue.async { reference.progress?.show(source) }
     }
-    // A part without units receives cancellations, and leaves this progress's handlers to their owner.
+    // A part without units receives cancellations and leaves this progress's handlers to their owner.
     OperationProgress(totalUnitCount: 0, parent: self, pendingUnitCount: 0).forward(to: reference, on: queue)
     return shown
   }
 
-  /// Creates a Foundation progress for a part of this one, for code that reports to a `Progress`.
+  /// Creates a Foundation progress for part of this one, for code that reports to a `Progress`.
   ///
   /// Values that one thread at a time sets on it count toward this progress. Cancelling, pausing, or resuming this
   /// progress does the same to the part.
@@ -32,7 +32,7 @@ extension OperationProgress {
   /// - Parameters:
   ///   - totalUnitCount: The number of units of the part; 0 or less if unknown.
   ///   - pendingUnitCount: The number of this progress's units that the part completes.
-  /// - Returns: The Foundation progress.
+  /// - Returns: A new Foundation progress, which reports to this one.
   public func makeFoundationChild(totalUnitCount: Int64, pendingUnitCount: Int64) -> Progress {
     let part = OperationProgress(totalUnitCount: 0)
     let progress = ReportedProgress(to: part)
@@ -54,7 +54,7 @@ extension OperationProgress {
 }
 
 extension Progress {
-  /// Adds a Headway progress, for example that of a queue, as a part of this one.
+  /// Adds a Headway progress, for example a queue's progress, as part of this one.
   ///
   /// Cancelling, pausing, or resuming this progress does the same to the part.
   ///

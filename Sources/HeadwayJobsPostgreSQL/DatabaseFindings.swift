@@ -47,7 +47,7 @@ private struct DatabaseFindings {
   private static let oldTransaction = 300.0
   /// A number of dead rows that is a finding if there are fewer live ones.
   private static let deadRowCount = 100_000
-  /// The part of the connections that is a finding if it is in use.
+  /// The used fraction of connections that is a finding.
   private static let maxConnectionPart = 0.8
 
   func all() throws -> [JobsHealth.Finding] {

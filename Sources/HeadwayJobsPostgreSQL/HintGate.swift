@@ -2,7 +2,7 @@
 @_spi(JobStore) import HeadwayJobs
 import Synchronization
 
-/// Gathers the hints for other processes, and determines when to send them.
+/// Gathers the hints for other processes and determines when to send them.
 ///
 /// `NOTIFY` takes a server-wide lock when its transaction commits. Therefore, hints are sent in separate transactions,
 /// at most ten per second per process.

@@ -2,7 +2,7 @@
 @_spi(JobStore) public import HeadwayJobs
 
 @_spi(JobStore) extension PostgresJobStore: SQLJobStore {
-  /// Records the endings of attempts, and claims jobs for a worker.
+  /// Records the endings of attempts and claims jobs for a worker.
   ///
   /// - Parameter exchange: The endings and claims of one worker.
   /// - Returns: The result for each ending, and the claimed jobs.
@@ -65,7 +65,7 @@
 
   /// Executes the writes of running attempts.
   ///
-  /// - Parameter writes: The writes.
+  /// - Parameter writes: The writes to execute, in order.
   /// - Returns: The result for each write.
   /// - Throws: `JobError`.
   public func write(_ writes: [FencedWrite]) async throws -> [FencedAnswer] {
@@ -78,7 +78,7 @@
   /// Adds the jobs of due ticks, makes due jobs wait for a worker, cancels jobs that have missed their deadline, and
   /// continues to cancel the dependents of failed jobs.
   ///
-  /// - Returns: The earliest time at which a tick or a job is due, a job misses its deadline, or a rate permits another
+  /// - Returns: The earliest time when a tick or a job is due, a job misses its deadline, or a rate permits another
   ///   claim; nil if there is none.
   /// - Throws: `JobError`.
   public func advance() async throws -> StoreTime? {
@@ -87,7 +87,7 @@
     guard let next, next <= now else { return next }
     let (lockClass, runner) = (schema.lockClass, runner)
     let isMore = try await change(on: connections.control, hold: .none) { transaction -> Bool? in
-      // If another process advances the store, this one need not wait for it.
+      // If another process advances the store, this process need not wait for it.
       let isFree = try transaction.run(LockSQL.tryLock, lockClass, StoreLock.advance.rawValue)
       guard isFree.first?.bool(0) == true else { return nil }
       _ = try transaction.run(LockSQL.lock, lockClass, StoreLock.store.rawValue)
@@ -100,7 +100,7 @@
     return try await nextTime().next.map { $0 <= now ? soon : $0 }
   }
 
-  /// Returns the earliest time at which the store must be advanced, and the current time.
+  /// Returns the earliest time when the store must be advanced, and the current time.
   private func nextTime() async throws -> (next: StoreTime?, now: StoreTime) {
     var select = Statement(WorkerSQL.nextTime, isFrequent: true)
     select.add(clock.custom?())
@@ -114,7 +114,7 @@
 
   /// Changes many jobs, or a queue.
   ///
-  /// - Parameter command: The change.
+  /// - Parameter command: The command to execute.
   /// - Returns: The number of jobs or queues that were changed.
   /// - Throws: `JobError`, with the code `keyHeld` or `dependencyFailed` if no job can be run again because other jobs
   ///   hold the keys, or dependencies have failed.
@@ -138,7 +138,7 @@
   /// Changes a schedule.
   ///
   /// - Parameters:
-  ///   - command: The change.
+  ///   - command: The change to make.
   ///   - name: The name of the schedule.
   /// - Returns: Whether there was a schedule with this name, and the job that was added.
   /// - Throws: `JobError`.
@@ -149,7 +149,7 @@
 }
 
 extension NewJob {
-  /// Refuses a job whose names or keys contain null characters, because it could not be stored later.
+  /// Rejects a job whose names or keys contain null characters, because it could not be stored later.
   ///
   /// In a schedule, such a job would prevent all ticks.
   ///
@@ -175,8 +175,8 @@ extension JobError {
 extension JobCommand {
   /// Whether the command can run at the same time as exchanges.
   ///
-  /// A signal locks jobs in the order of their numbers, like an exchange. If it had to wait for the lock of a job while
-  /// it held the lock of the store, all exchanges would wait, too.
+  /// A signal locks jobs in ascending order of ID, like an exchange. If it had to wait for the lock of a job while it
+  /// held the lock of the store, all exchanges would wait, too.
   fileprivate var sharesStore: Bool {
     switch self {
     case .prune, .signal: true

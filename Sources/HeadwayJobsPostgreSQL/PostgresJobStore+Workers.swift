@@ -27,7 +27,7 @@
   /// answer does not require the server.
   ///
   /// - Parameters:
-  ///   - worker: The worker.
+  ///   - worker: The worker that is alive.
   ///   - attempts: The attempts that it runs.
   /// - Returns: The cancelled and lost attempts, and whether the worker is still registered.
   /// - Throws: `JobError`.
@@ -46,7 +46,7 @@
   /// Jobs that it has not ended return to their queues, and their attempts are not counted.
   ///
   /// - Parameters:
-  ///   - worker: The worker.
+  ///   - worker: The worker that has stopped.
   ///   - isRunningCode: Whether code of jobs still runs in the process. The jobs then return to their queues after the
   ///     process has ended.
   /// - Throws: `JobError`.
@@ -68,7 +68,7 @@
     leases.remove(worker)
   }
 
-  /// Returns the jobs of dead workers to their queues, and counts a crash for each.
+  /// Returns the jobs of dead workers to their queues and counts a crash for each.
   ///
   /// - Returns: The jobs that were returned, or have failed or were cancelled instead.
   /// - Throws: `JobError`.
@@ -94,7 +94,7 @@
 extension PostgresJobStore {
   /// Marks a worker as dead, as if its process had been killed a while ago.
   ///
-  /// - Parameter worker: A worker.
+  /// - Parameter worker: The worker to mark.
   /// - Throws: `JobError`.
   package func kill(_ worker: WorkerID) async throws {
     leases.remove(worker)

@@ -10,12 +10,12 @@ import Synchronization
 /// let jobs = Jobs(try await PostgresJobStore("postgres://app@db.example.com/app"))
 /// ```
 ///
-/// The tables are in a schema of their own, `headway` by default. You can add jobs in transactions of your application:
-/// see ``transaction(within:_:)``.
+/// The tables are in a separate schema, `headway` by default. You can add jobs in transactions of your application: see
+/// ``transaction(within:_:)``.
 ///
 /// A worker has a lease, which is renewed every 10 s and ends after 30 s. If a process dies, or is cut off from the
-/// server, other workers run its jobs after the lease has ended. All times are those of the server, so the clocks of
-/// the other machines have no effect.
+/// server, other workers run its jobs after the lease has ended. All times come from the server's clock, so the clocks
+/// of other machines have no effect.
 ///
 /// A store opens its connections when it needs them: one to add jobs, and up to four more for workers and for reading.
 /// It can connect through PgBouncer in any mode. In transaction pooling mode, there are no notifications, so workers
@@ -55,7 +55,7 @@ public final class PostgresJobStore: JobStore {
   ///     including environment variables such as `PGPASSWORD`.
   ///   - schema: The schema of the tables: up to 31 lowercase letters, digits and underscores.
   ///   - migration: Whether the store creates and updates the tables.
-  ///   - limits: The time limits.
+  ///   - limits: The time limits of connections, statements and requests.
   ///   - maxPayloadSize: The maximum size of a payload in bytes.
   ///   - maxResultSize: The maximum size of a result, and of the value of a checkpoint, in bytes.
   /// - Throws: `JobError` with the code `unusableStore` or `newerSchema`, or `storeFailed` if the server can't be
@@ -109,7 +109,7 @@ public final class PostgresJobStore: JobStore {
 
   deinit { connections.abandon() }
 
-  /// Executes the pending requests, and closes the connections.
+  /// Executes the pending requests and closes the connections.
   ///
   /// Later requests fail. The leases of workers that have not been removed end after their time.
   public func close() async { await connections.close() }
@@ -124,7 +124,7 @@ public final class PostgresJobStore: JobStore {
 
   // MARK: Requests
 
-  /// Executes a transaction on a connection, and returns after the commit.
+  /// Executes a transaction on a connection and returns after the commit.
   func change<Answer: Sendable>(
     on connection: PostgresConnection, hold: JobTransaction.Hold = .none,
     _ body: @escaping @Sendable (JobTransaction) throws -> Answer
@@ -159,7 +159,7 @@ public final class PostgresJobStore: JobStore {
     }
   }
 
-  /// Checks that the tables of the store agree with each other.
+  /// Checks that the store's tables are consistent with each other.
   ///
   /// The check takes O(*n*) in the size of the tables. Other programs can use the store in the meantime, because the
   /// check reads the state at one moment.
@@ -181,8 +181,8 @@ public final class PostgresJobStore: JobStore {
 
   /// Stores new jobs as a whole or not at all.
   ///
-  /// - Parameter jobs: The new jobs.
-  /// - Returns: The number of each job, once the jobs are durable.
+  /// - Parameter jobs: The jobs to store, in order.
+  /// - Returns: The ID of each job, once the jobs are durable.
   /// - Throws: `JobError`, with the code `outcomeUnknown` if the connection was lost, and the store can't find out
   ///   within 10 s whether the jobs were stored.
   @_spi(JobStore) public func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued] {
@@ -194,8 +194,8 @@ public final class PostgresJobStore: JobStore {
 
   /// Calls a function with hints about changes, until the returned token is released.
   ///
-  /// - Parameter handler: The function. It is called on a thread of the store.
-  /// - Returns: A token. Release it to end the calls.
+  /// - Parameter handler: A function that is called with each hint. It is called on a thread of the store.
+  /// - Returns: A token that keeps the function registered. Release it to end the calls.
   @_spi(JobStore) public func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable
   {
     let token = hints.observers.add(handler)

@@ -6,12 +6,12 @@ extension PostgresJobStore {
   public enum Privilege: String, CaseIterable, Hashable, Sendable {
     /// Read everything: for dashboards and monitoring.
     case read
-    /// Add jobs, but neither read nor change those of others: for programs without workers.
+    /// Add jobs, but neither read nor change jobs of other roles: for programs without workers.
     ///
     /// Such a role can add jobs only through the function `enqueue` of the schema, which the store calls. The role can
     /// read the settings of queues, and the number of jobs that wait in a queue. If a job's unique key is held, the
-    /// role receives the number of the holder. Jobs with dependencies, and unique keys with `replace`, require
-    /// ``work``, because they change other jobs.
+    /// role receives the ID of the holder. Jobs with dependencies, and unique keys with `replace`, require ``work``,
+    /// because they change other jobs.
     case enqueue
     /// Everything except changing the tables themselves: for workers.
     case work
@@ -20,15 +20,14 @@ extension PostgresJobStore {
   /// Grants a role what it needs to open this store and use it.
   ///
   /// If there is no such role, it is created without the right to log in: make the users of your programs members of
-  /// it, for example with `GRANT job_workers TO app`. The role keeps its other privileges. Open the store with
-  /// ``Migration/manual`` in programs that connect as such a role, and call this method again after an update of the
-  /// tables.
+  /// it, for example with `GRANT job_workers TO app`. The role keeps its other privileges. In programs that connect as
+  /// such a role, open the store with ``Migration/manual``. Call this method again after an update of the tables.
   ///
   /// - Parameters:
-  ///   - privilege: The privilege.
+  ///   - privilege: What the role can do with the jobs.
   ///   - role: The name of the role, as in the table `pg_roles`.
-  /// - Throws: `JobError` if this connection may not create roles or grant privileges, or if the name is not valid.
-  ///   Nothing is changed then.
+  /// - Throws: `JobError` if this connection may not create roles or grant privileges, or if the name is not valid. In
+  ///   that case, nothing is changed.
   public func grant(_ privilege: Privilege, to role: String) async throws {
     let name = try QuotedName(role)
     let (schema, grants) = (schema, privilege.grants)

@@ -2,17 +2,17 @@
 @_spi(JobStore) import HeadwayJobs
 import Synchronization
 
-/// The time of the server, by which the store decides what is due.
+/// The server's time, which determines when jobs are due.
 ///
-/// Between the answers of the server, the time is computed with a monotonic clock. So jumps of this machine's wall
-/// clock have no effect.
+/// Between the answers of the server, the time is computed with a monotonic clock. Therefore, jumps of this machine's
+/// wall clock have no effect.
 final class StoreClock: Sendable {
   private struct Reading {
     let server: StoreTime
     let local: ContinuousClock.Instant
   }
 
-  /// A clock for tests, instead of that of the server.
+  /// A clock for tests, instead of the server's clock.
   let custom: (@Sendable () -> StoreTime)?
   private let reading = Mutex(Reading(server: .now(), local: .now))
 

@@ -7,7 +7,7 @@
 final class StoreConnections: Sendable {
   /// Stores new jobs.
   let adding: PostgresConnection
-  /// Records endings, and claims jobs.
+  /// Records endings and claims jobs.
   let exchanging: PostgresConnection
   /// Listens, advances the store, and rescues jobs: only short tasks.
   let control: PostgresConnection

@@ -12,7 +12,7 @@ final class StoreHints: Sendable {
   /// 0 if it is not known whether there are notifications, 1 if there are, 2 if a pooler or a standby prevents them.
   private let notificationState = Atomic(0)
 
-  /// Notifies observers in this process, and notes the hints for other processes.
+  /// Notifies observers in this process and notes the hints for other processes.
   func send(_ hints: JobHints) {
     guard !hints.isEmpty else { return }
     observers.send(hints)

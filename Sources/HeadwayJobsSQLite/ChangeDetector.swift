@@ -11,7 +11,9 @@ final class ChangeDetector: Sendable {
   /// A number that changes with each commit of any process (`PRAGMA data_version`).
   typealias Version = Int
 
-  /// What was read from one version of the database; nil if it must be read.
+  /// The answers that were read from one version of the database.
+  ///
+  /// An answer is nil if it must be read.
   struct Answers {
     fileprivate var version: Version?
     var workers: [WorkerID]?

@@ -28,8 +28,8 @@ package final class Checkpoint: @unchecked Sendable {  // All calls, and the hoo
   package enum Outcome: Equatable {
     /// The commit added nothing to the log, or the log is shorter than the threshold.
     case notDue
-    /// The log has `frames` frames, and `copied` of them have been copied. Readers prevent the copying of the others,
-    /// or the others were added during the checkpoint. A later checkpoint copies them.
+    /// The log has `frames` frames, and `copied` of them have been copied. The remaining frames were not copied,
+    /// because of readers or because they were added during the checkpoint. A later checkpoint copies them.
     case done(frames: Int32, copied: Int32)
     /// SQLite returned an error, for example `SQLITE_BUSY` while another connection runs a checkpoint. This does not
     /// affect the commit, and a later checkpoint copies its frames.
@@ -101,7 +101,7 @@ package final class Checkpoint: @unchecked Sendable {  // All calls, and the hoo
   /// SQLite's default for automatic checkpoints, in frames.
   private static let defaultThreshold: Int32 = 1_000
 
-  /// Installs the hook that counts the frames, and replaces automatic checkpoints.
+  /// Installs the hook that counts the frames and replaces automatic checkpoints.
   func installHook() {
     sqlite3_wal_hook(
       writer,
@@ -122,7 +122,7 @@ package final class Checkpoint: @unchecked Sendable {  // All calls, and the hoo
 extension Checkpoint {
   /// Returns whether a version of SQLite has the fix for the WAL-reset bug.
   ///
-  /// The fix is in 3.51.3 and later, and was backported to 3.50.7 and 3.44.6. If a distribution has backported it to
+  /// The fix is in 3.51.3 and later and was backported to 3.50.7 and 3.44.6. If a distribution has backported it to
   /// another version, this is not detected.
   ///
   /// - Parameter version: The result of `sqlite3_libversion_number()`, for example 3040001 for 3.40.1.

@@ -20,7 +20,7 @@ extension SQLiteJobStore {
     return findings
   }
 
-  /// The log can become this large before that is a finding.
+  /// The log can become this large before its size is a finding.
   private static let maxLogSize = 256 << 20
 
   private static var version: JobsHealth.Finding {

@@ -14,7 +14,7 @@ struct StoreFiles {
   /// The versions of the tables before and after they were migrated; 0 if there were no tables.
   private(set) var schemaVersions: (before: Int64, after: Int64) = (0, 0)
 
-  /// Opens the files, and migrates the tables.
+  /// Opens the files and migrates the tables.
   init(_ pool: DatabasePool, ownsPool: Bool) throws {
     guard !pool.configuration.readonly else {
       throw JobError(.unusableStore, "The pool is read-only, but a store of jobs must write. Open another pool.")

@@ -3,7 +3,7 @@ import GRDB
 @_spi(JobStore) import HeadwayJobs
 
 extension SQLiteJobStore {
-  /// Checks that the tables of the store agree with each other, and that the database is intact.
+  /// Checks that the store's tables are consistent with each other, and that the database is intact.
   ///
   /// The check takes O(*n*) in the size of the database. Other programs can use the store in the meantime, because the
   /// check reads the state at one moment.

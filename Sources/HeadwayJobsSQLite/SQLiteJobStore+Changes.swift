@@ -14,8 +14,8 @@ import GRDB
 
   /// Stores new jobs as a whole or not at all.
   ///
-  /// - Parameter jobs: The new jobs.
-  /// - Returns: The number of each job, once the jobs are durable.
+  /// - Parameter jobs: The jobs to store, in order.
+  /// - Returns: The ID of each job, once the jobs are durable.
   /// - Throws: `JobError`.
   public func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued] {
     guard !jobs.isEmpty else { return [] }
@@ -23,7 +23,7 @@ import GRDB
     return try await change(size: size) { transaction in try transaction.enqueue(jobs) }
   }
 
-  /// Records the endings of attempts, and claims jobs for a worker.
+  /// Records the endings of attempts and claims jobs for a worker.
   ///
   /// - Parameter exchange: The endings and claims of one worker.
   /// - Returns: The result for each ending, and the claimed jobs.
@@ -60,7 +60,7 @@ import GRDB
 
   /// Executes the writes of running attempts.
   ///
-  /// - Parameter writes: The writes.
+  /// - Parameter writes: The writes to execute, in order.
   /// - Returns: The result for each write.
   /// - Throws: `JobError`.
   public func write(_ writes: [FencedWrite]) async throws -> [FencedAnswer] {
@@ -70,7 +70,7 @@ import GRDB
   /// Adds the jobs of due ticks, makes due jobs wait for a worker, cancels jobs that have missed their deadline, and
   /// continues to cancel the dependents of failed jobs.
   ///
-  /// - Returns: The earliest time at which a tick or a job is due, a job misses its deadline, or a rate permits another
+  /// - Returns: The earliest time when a tick or a job is due, a job misses its deadline, or a rate permits another
   ///   claim; nil if there is none.
   /// - Throws: `JobError`.
   public func advance() async throws -> StoreTime? {
@@ -101,7 +101,7 @@ import GRDB
 
   /// Changes many jobs, or a queue.
   ///
-  /// - Parameter command: The change.
+  /// - Parameter command: The command to execute.
   /// - Returns: The number of jobs or queues that were changed.
   /// - Throws: `JobError`, with the code `keyHeld` or `dependencyFailed` if no job can be run again because other jobs
   ///   hold the keys, or dependencies have failed.
@@ -124,7 +124,7 @@ import GRDB
   /// Changes a schedule.
   ///
   /// - Parameters:
-  ///   - command: The change.
+  ///   - command: The change to make.
   ///   - name: The name of the schedule.
   /// - Returns: Whether there was a schedule with this name, and the job that was added.
   /// - Throws: `JobError`.

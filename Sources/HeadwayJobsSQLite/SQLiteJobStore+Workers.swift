@@ -24,7 +24,7 @@
   /// Confirms that a worker is alive.
   ///
   /// - Parameters:
-  ///   - worker: The worker.
+  ///   - worker: The worker that is alive.
   ///   - attempts: The attempts that it runs.
   /// - Returns: The cancelled and lost attempts, and whether the worker is still registered.
   /// - Throws: `JobError`.
@@ -55,7 +55,7 @@
   /// Jobs that it has not ended return to their queues, and their attempts are not counted.
   ///
   /// - Parameters:
-  ///   - worker: The worker.
+  ///   - worker: The worker that has stopped.
   ///   - isRunningCode: Whether code of jobs still runs in the process. The jobs then return to their queues after the
   ///     process has ended.
   /// - Throws: `JobError`.
@@ -68,14 +68,14 @@
     locks.release(worker)
   }
 
-  /// Returns the jobs of dead workers to their queues, and counts a crash for each.
+  /// Returns the jobs of dead workers to their queues and counts a crash for each.
   ///
   /// - Returns: The jobs that were returned, or have failed or were cancelled instead.
   /// - Throws: `JobError`.
   public func rescue() async throws -> [JobID] {
     let workers = try await readWorkers()
     // While this function holds the locks of dead workers, no other process finds these workers. A file that can't be
-    // opened, such as that of another user, is skipped.
+    // opened, such as another user's file, is skipped.
     let dead = workers.compactMap { worker in (try? locks.lockIfDead(worker)).map { (worker, $0) } }
     guard !dead.isEmpty else { return [] }
     var (jobs, rest) = ([JobID](), dead.map(\.0))

@@ -33,8 +33,8 @@ import Synchronization
 /// When a function returns, its changes survive a loss of power. Functions that are called at the same time share a
 /// transaction.
 ///
-/// The names of the tables begin with `headway_`. Next to the database is a folder whose name ends with `-headway`. It
-/// contains the locks that show which workers are alive. Don't delete it while a program uses the database.
+/// All table names begin with `headway_`. Next to the database is a folder whose name ends with `-headway`. It contains
+/// the locks that show which workers are alive. Don't delete it while a program uses the database.
 public final class SQLiteJobStore: JobStore {
   /// The maximum size of a payload in bytes.
   public let maxPayloadSize: Int
@@ -134,10 +134,10 @@ public final class SQLiteJobStore: JobStore {
   /// With such a library, only the store copies the log, at moments when this can't happen. Call this function for each
   /// connection of the application that writes to the database.
   ///
-  /// - Parameter configuration: The configuration.
+  /// - Parameter configuration: The configuration to prepare.
   public static func prepare(_ configuration: inout Configuration) { Checkpoint.prepare(&configuration) }
 
-  /// Executes the pending requests, and closes the store.
+  /// Executes the pending requests and closes the store.
   ///
   /// Later requests fail.
   ///
@@ -155,7 +155,7 @@ public final class SQLiteJobStore: JobStore {
 
   // MARK: Requests
 
-  /// Executes a change in the next transaction, and returns after the commit.
+  /// Executes a change in the next transaction and returns after the commit.
   func change<Answer: Sendable>(
     size: Int = 64, isDurable: Bool = true, runsUserCode: Bool = false,
     _ body: @escaping @Sendable (JobTransaction) throws -> Answer
@@ -195,8 +195,8 @@ public final class SQLiteJobStore: JobStore {
 
   /// Calls a function with hints about changes, until the returned token is released.
   ///
-  /// - Parameter handler: The function. It is called on a thread of the store.
-  /// - Returns: A token. Release it to end the calls.
+  /// - Parameter handler: A function that is called with each hint. It is called on a thread of the store.
+  /// - Returns: A token that keeps the function registered. Release it to end the calls.
   @_spi(JobStore) public func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable
   {
     messages.receive(observers)

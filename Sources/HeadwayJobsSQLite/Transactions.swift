@@ -21,7 +21,7 @@ extension Jobs {
   ///
   /// - Precondition: The store is an ``SQLiteJobStore`` with the database of the connection.
   /// - Parameters:
-  ///   - job: The job.
+  ///   - job: The job to store.
   ///   - options: Options of the job. They take precedence over the options of the type.
   ///   - database: A connection that can write. If it is not in a transaction, the job is stored in its own
   ///     transaction.
@@ -39,7 +39,7 @@ extension Jobs {
   ///
   /// - Precondition: The store is an ``SQLiteJobStore`` with the database of the connection.
   /// - Parameters:
-  ///   - batch: The jobs.
+  ///   - batch: The jobs, with the dependencies between them.
   ///   - database: A connection that can write. If it is not in a transaction, the jobs are stored in their own
   ///     transaction.
   /// - Returns: The handles of the jobs.
@@ -65,7 +65,7 @@ extension Jobs {
   ///
   /// - Precondition: The store is an ``SQLiteJobStore`` with the database of the connection.
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - name: The name of the signal.
   ///   - value: The value; `true` by default.
   ///   - database: A connection that can write. If it is not in a transaction, the signal is sent in its own
@@ -88,7 +88,7 @@ extension Jobs {
     }
   }
 
-  /// Changes jobs in a transaction of the application, and calls a function after its commit.
+  /// Changes jobs in a transaction of the application and calls a function after its commit.
   private func change<Answer: Sendable>(
     in database: Database, _ body: (JobTransaction) throws -> Answer,
     _ completion: @escaping @Sendable (Answer) -> Void
@@ -148,8 +148,8 @@ extension JobContext {
   /// - Parameters:
   ///   - name: The name of the step. Each attempt can use a name only once.
   ///   - limit: The time limit of `body`.
-  ///   - body: The step. It is called on a thread of the store. It can use savepoints, but must not begin or end
-  ///     transactions.
+  ///   - body: The code of the step, which runs only if no attempt has stored its value. It is called on a thread of
+  ///     the store. It can use savepoints but must not begin or end transactions.
   /// - Returns: The value of the step, from this attempt or an earlier one.
   /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
   ///   `duplicateCheckpoint`, `payloadTooLarge`, `timeLimitExceeded`, or `transactionEnded`; `JobSuspension` if the
@@ -197,7 +197,7 @@ extension JobContext {
   /// - Precondition: The store is an ``SQLiteJobStore``.
   /// - Parameters:
   ///   - limit: The time limit of `body`.
-  ///   - body: The function that writes. It is called on a thread of the store. It can use savepoints, but must not
+  ///   - body: The function that writes. It is called on a thread of the store. It can use savepoints but must not
   ///     begin or end transactions.
   /// - Returns: The value that `body` has returned. If it is encodable, it is stored as the result of the job.
   /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,

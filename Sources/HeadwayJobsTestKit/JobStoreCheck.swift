@@ -14,7 +14,7 @@
 
   /// Runs the check.
   ///
-  /// - Parameter fixture: An empty store.
+  /// - Parameter fixture: An empty store, with functions to control its time.
   /// - Throws: ``JobStoreDefect`` if the store does not follow the rule; any error of the store.
   public func run(on fixture: any JobStoreFixture) async throws { try await body(JobStoreProbe(fixture)) }
 }

@@ -56,7 +56,7 @@ struct JobStoreProbe: Sendable {
     return jobs
   }
 
-  /// Claims one job, and fails the check if there is none.
+  /// Claims one job and fails the check if there is none.
   @discardableResult
   func claimOne(by worker: WorkerID, file: StaticString = #fileID, line: UInt = #line) async throws -> JobRecord {
     guard let job = try await claim(1, by: worker).first else {
@@ -105,7 +105,7 @@ struct JobStoreProbe: Sendable {
     return fence
   }
 
-  /// Moves the clock, and advances the store.
+  /// Moves the clock and advances the store.
   @discardableResult
   func pass(_ duration: Duration) async throws -> StoreTime? {
     fixture.advanceClock(by: duration)

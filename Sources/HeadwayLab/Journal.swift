@@ -7,9 +7,9 @@ import Synchronization
 /// The journal does not wait for any of them.
 ///
 /// A viewer keeps the number of the last entry that it has received, and requests the entries after it when it has
-/// time. So a slow viewer uses no memory, and a viewer that was disconnected receives the entries that it missed. An
-/// entry with a key replaces the last entry with that key. So a viewer that connects late receives the current state,
-/// and the journal does not grow.
+/// time. Therefore, a slow viewer uses no memory, and a viewer that was disconnected receives the entries that it
+/// missed. An entry with a key replaces the last entry with that key. As a result, a viewer that connects late receives
+/// the current state, and the journal does not grow.
 ///
 /// See `Docs/decisions/0028-lab.md`.
 final class Journal: Sendable {
@@ -22,7 +22,7 @@ final class Journal: Sendable {
   }
 
   private struct State {
-    /// The entries in the order of their numbers.
+    /// The entries, ordered by number.
     var entries: [Entry] = []
     var lastNumber = 0
     var viewers: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -37,7 +37,7 @@ final class Journal: Sendable {
   /// hundred viewers.
   private static let delay = Duration.milliseconds(20)
 
-  /// Distinguishes this journal from that of another process, whose numbers have a different meaning.
+  /// Distinguishes this journal from another process's journal, whose numbers have a different meaning.
   let epoch = String(UInt64.random(in: 1...UInt64.max), radix: 36)
   private let queue = Headway.OperationQueue(name: "lab viewers", qualityOfService: .userInteractive)
   // Protected by its lock. No viewer is notified under it.
@@ -46,7 +46,7 @@ final class Journal: Sendable {
   /// Writes an entry.
   ///
   /// - Parameters:
-  ///   - event: The event.
+  ///   - event: The event to encode as JSON.
   ///   - key: The key of the entry that it replaces. Nil if it replaces none.
   ///   - group: The group whose entries are removed together.
   ///   - removed: The group whose entries are removed first.
@@ -100,10 +100,10 @@ final class Journal: Sendable {
 
   /// Returns notifications for a viewer: one when there is something new, however much it is.
   ///
-  /// - Returns: The notifications. The first is sent immediately. They end when the viewer's task is cancelled or the
-  ///   sequence is released.
+  /// - Returns: A notification for each new entry, or for several together. The first is sent immediately. The
+  ///   notifications end when the viewer's task is cancelled or the sequence is released.
   func calls() -> AsyncStream<Void> {
-    // One pending notification is as good as many.
+    // One pending notification has the same effect as several.
     let (calls, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let viewer = state.withLock { state in
       state.lastViewer += 1

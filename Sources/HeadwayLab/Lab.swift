@@ -62,7 +62,7 @@ package final class Lab: Sendable {
 
   /// Runs techniques, one after another, after the techniques that are running or waiting.
   ///
-  /// - Parameter techniques: The techniques.
+  /// - Parameter techniques: The techniques to compare, in order.
   package func run(_ techniques: [Technique]) {
     state.withLock { state in
       // Each only once, so that someone who presses a button repeatedly does not fill the day.
@@ -162,7 +162,7 @@ package final class Lab: Sendable {
     if task == nil { control.withLock { _ in publishPending() } }
   }
 
-  /// Cancels everything, and prevents new runs.
+  /// Cancels everything and prevents new runs.
   package func stop() {
     state.withLock { $0.isStopped = true }
     cancel()
@@ -187,7 +187,7 @@ package final class Lab: Sendable {
   /// Changes the priority of a waiting task.
   ///
   /// - Parameters:
-  ///   - priority: The priority.
+  ///   - priority: The new priority of the task.
   ///   - task: The number of the task.
   /// - Returns: Whether the task is waiting and has a priority.
   package func setPriority(_ priority: QueuePriority, of task: Int) -> Bool {
@@ -222,7 +222,7 @@ package final class Lab: Sendable {
   /// Returns the reason why a task of the running technique does not run.
   ///
   /// - Parameter task: The number of the task.
-  /// - Returns: A sentence. Nil if no technique that has operations is running.
+  /// - Returns: A sentence that explains the task's state. Nil if no technique that has operations is running.
   package func diagnosis(of task: Int) -> String? { state.withLock { $0.current?.run }?.diagnosis(of: task) }
 
   /// Whether a technique is running or waits for the one that is running.
@@ -230,7 +230,7 @@ package final class Lab: Sendable {
 
   // MARK: For viewers
 
-  /// Applies the settings to the current run, and publishes them to viewers.
+  /// Applies the settings to the current run and publishes them to viewers.
   private func applySettings() {
     control.withLock { _ in
       let (settings, run) = state.withLock { ($0.settings, $0.current?.run) }

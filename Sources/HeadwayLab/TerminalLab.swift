@@ -42,7 +42,7 @@ package final class TerminalLab: Sendable {
 
   /// Runs techniques, one after another.
   ///
-  /// - Parameter techniques: The techniques.
+  /// - Parameter techniques: The techniques to compare, in order.
   package func run(_ techniques: [Technique]) async {
     let heartbeat = Heartbeat { [weak self] _, gap in self?.note(gap) }
     heartbeat.start()
@@ -55,7 +55,7 @@ package final class TerminalLab: Sendable {
     if summaries.count > 1 { write(Self.comparison(of: summaries)) }
   }
 
-  /// Cancels everything, and prevents new runs.
+  /// Cancels everything and prevents new runs.
   package func cancel() {
     let run = state.withLock { state in
       state.isCancelled = true

@@ -4,9 +4,9 @@ import Synchronization
 ///
 /// The first caller provides it: the read, a cancellation, or the guard of a discarded operation.
 ///
-/// A task requests a batch and waits. When the task is cancelled, the read operation may be blocked (for example, on a
-/// FIFO whose writer is silent), and the task must not wait for it. So both the read and the cancellation answer, and
-/// the second answer is dropped.
+/// A task requests a batch and waits. When the task is cancelled, the read operation might be blocked (for example, on
+/// a FIFO whose writer is silent), and the task must not wait for it. Therefore, both the read and the cancellation
+/// answer, and the second answer is dropped.
 final class Answer<Value: Sendable>: Sendable {
   private enum State {
     /// No task waits yet, and there is no answer.

@@ -16,12 +16,12 @@ package protocol BatchSource: ~Copyable, SendableMetatype {
   /// Always false for a source that is not followed.
   var isWaiting: Bool { get }
 
-  /// Opens the file if necessary, and reads the next batch.
+  /// Opens the file if necessary and reads the next batch.
   ///
   /// The source must not be finished.
   ///
-  /// - Parameter check: Called before each read that might take long. If it throws, reading ends.
-  /// - Returns: The batch. Nil at the end, or while ``isWaiting`` is true.
+  /// - Parameter check: Called before each read that might take a long time. If it throws, reading ends.
+  /// - Returns: The next batch of the source. Nil at the end, or while ``isWaiting`` is true.
   /// - Throws: An error that describes what is wrong with the file, or the error that `check` throws.
   mutating func nextBatch(_ check: () throws -> Void) throws -> Batch?
 
@@ -36,9 +36,9 @@ extension BatchSource where Self: ~Copyable {
   ///
   /// Opens the file if necessary. After the last batch or an error, closes the file and releases the memory.
   ///
-  /// - Parameter check: Called before the file is opened, and before each read that might take long. If it throws,
-  ///   reading ends.
-  /// - Returns: The batch. Nil at the end, always after an error, and while ``isWaiting`` is true.
+  /// - Parameter check: Called before the file is opened, and before each read that might take a long time. If it
+  ///   throws, reading ends.
+  /// - Returns: The next batch of the source. Nil at the end, always after an error, and while ``isWaiting`` is true.
   /// - Throws: An error that describes what is wrong with the file, or the error that `check` throws.
   package mutating func next(beforeReading check: () throws -> Void) throws -> Batch? {
     if isFinished { return nil }

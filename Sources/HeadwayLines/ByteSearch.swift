@@ -1,18 +1,19 @@
 /// Finds a byte sequence in a line.
 ///
-/// Tests eight positions at a time, and compares the whole pattern only at those where both its first and its last byte
-/// match. In most texts there are few of them. (Wojciech Muła, “SIMD-friendly algorithms for substring searching”,
-/// 2016: his “generic SIMD”, with words of eight bytes, for the reason that ``NewlineMask`` gives.) `memmem` of glibc
-/// was rejected: it prepares a table of 256 bytes for each call, which takes longer than searching a line of usual
-/// length.
+/// Tests eight positions at a time and compares the whole pattern only at positions where both its first and its last
+/// byte match. Most strings have few of these positions. The algorithm is the “generic SIMD” of Wojciech Muła
+/// (“SIMD-friendly algorithms for substring searching”, 2016), with words of eight bytes, for the reason that
+/// ``NewlineMask`` gives. `memmem` of glibc was rejected: it prepares a table of 256 bytes for each call, which takes
+/// longer than searching a line of usual length.
 enum ByteSearch {
   /// Returns the offset of the first match.
   ///
   /// - Parameters:
   ///   - pattern: The bytes to find.
   ///   - text: The bytes to search. Up to ``LineStorage/slack`` bytes after its end may be read.
-  /// - Returns: The offset. Zero for an empty pattern, and nil if the text does not contain the pattern.
-  /// - Complexity: O(n) in the length of the text. O(n · m) for texts constructed to be slow.
+  /// - Returns: The offset of the match in `text`. Zero for an empty pattern, and nil if the text does not contain the
+  ///   pattern.
+  /// - Complexity: O(n) in the length of the text. O(n · m) for strings constructed to be slow.
   @inline(__always)
   static func position(of pattern: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Int? {
     guard let pattern = Pattern(pattern), let start = text.baseAddress else {
@@ -53,7 +54,7 @@ enum ByteSearch {
       lasts = UInt64(start.load(fromByteOffset: lastOffset, as: UInt8.self)) &* 0x0101_0101_0101_0101
     }
 
-    /// The high bits of those of eight positions where both the first and the last byte match.
+    /// The high bits of the positions, among eight, where both the first and the last byte match.
     @inline(__always)
     func candidates(at place: UnsafeRawPointer) -> UInt64 {
       let first = UInt64(littleEndian: place.loadUnaligned(as: UInt64.self)) ^ firsts

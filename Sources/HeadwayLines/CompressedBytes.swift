@@ -16,7 +16,7 @@ final class CompressedBytes {
 
   /// - Parameters:
   ///   - head: The bytes that have already been read from the file.
-  ///   - descriptor: The open file. This object does not close it.
+  ///   - descriptor: The open file, which contains compressed data. This object does not close it.
   ///   - isSeekable: Whether bytes at any position of the file can be read.
   init(head: [UInt8], descriptor: Int32, isSeekable: Bool) {
     (self.head, self.descriptor, self.isSeekable, bytesRead) = (head, descriptor, isSeekable, head.count)

@@ -95,11 +95,11 @@ package struct FileSource: ~Copyable, Sendable {
 
   /// Reads from a descriptor that is open for reading, starting at its current position.
   ///
-  /// The descriptor is not closed. The size is not determined, because the descriptor may be anywhere in its file.
+  /// The descriptor is not closed. The size is not determined, because the descriptor can be anywhere in its file.
   ///
   /// - Parameters:
   ///   - descriptor: The descriptor, which must stay open while this value is used.
-  ///   - path: The name of the file in errors.
+  ///   - path: The file's name in errors.
   package init(descriptor: Int32, path: String) {
     (self.path, self.descriptor, size, closesDescriptor) = (path, descriptor, nil, false)
     (identity, isSeekable) = (nil, false)
@@ -129,7 +129,7 @@ package struct FileSource: ~Copyable, Sendable {
   /// The longest time between two checks for a cancellation while a file is silent.
   private static let checkInterval: Int32 = 100
 
-  /// Blocks until reading would not block, and checks for a cancellation ten times per second while it waits.
+  /// Blocks until reading would not block and checks for a cancellation ten times per second while it waits.
   ///
   /// Returns immediately for a regular file and at the end. It does not wait for a compressed file, because bytes that
   /// have been read from it might not have been unpacked.
@@ -161,9 +161,9 @@ package struct FileSource: ~Copyable, Sendable {
   ///
   /// Blocks until there is at least one.
   ///
-  /// - Parameter buffer: The destination. It must not be empty.
+  /// - Parameter buffer: The memory for the bytes. It must not be empty.
   /// - Returns: The number of bytes that were read, which can be less than the size of the buffer. Zero at the end of
-  ///   the file, and in every call after that.
+  ///   the file, and in every later call.
   /// - Throws: ``LineReaderError`` with the code `inputOutputError` or `damaged`, or with `truncated` if a regular file
   ///   ends before the size that it had when it was opened.
   package mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
@@ -196,7 +196,7 @@ package struct FileSource: ~Copyable, Sendable {
   }
 
   #if Compression
-  /// Reads the first bytes, and unpacks them if they are those of a compressed file.
+  /// Reads the first bytes and unpacks them if the file is compressed.
   private mutating func readStart(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
     var count = 0
     repeat {

@@ -7,9 +7,9 @@
 /// file has been read to its end.
 ///
 /// The open file is compared with the file at the path only when it has been read to its end. If they differ, the open
-/// file is read once more at the next call, because bytes could have been written between the read and the comparison,
-/// or by a writer that has not opened the new file yet. As long as the old file is open, no other file can have its
-/// inode number, so the comparison is reliable.
+/// file is read once more at the next call. Bytes could have been written to it between the read and the comparison, or
+/// by a writer that has not opened the new file yet. As long as the old file is open, no other file can have its inode
+/// number, so the comparison is reliable.
 struct FollowedFile: ~Copyable, Sendable {
   /// The result of an attempt to read.
   enum Progress {
@@ -98,7 +98,7 @@ struct FollowedFile: ~Copyable, Sendable {
 
   /// Reads the bytes that have been written, at most the buffer's size.
   ///
-  /// - Parameter buffer: The destination. It must not be empty.
+  /// - Parameter buffer: The memory for the bytes. It must not be empty.
   /// - Returns: The number of bytes, or the reason why there are none.
   /// - Throws: ``LineReaderError`` with the code `inputOutputError` or `cannotFollow`.
   mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Progress {
@@ -128,7 +128,7 @@ struct FollowedFile: ~Copyable, Sendable {
     return .ended
   }
 
-  /// Checks that a file that looks truncated is not one that has bytes although its size is zero.
+  /// Checks that a file that looks truncated does not have bytes although its size is zero.
   ///
   /// Files in `/proc` are of this kind, and would look truncated after each read.
   private func requireSize(of descriptor: Int32) throws(LineReaderError) {

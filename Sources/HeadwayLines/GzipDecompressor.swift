@@ -78,7 +78,7 @@ final class GzipDecompressor: Unpacker, @unchecked Sendable {
     return true
   }
 
-  /// Unpacks the available input, and records the result.
+  /// Unpacks the available input and records the result.
   ///
   /// - Returns: The number of unpacked bytes.
   private func unpack(into buffer: UnsafeMutableRawBufferPointer) -> Int {

@@ -9,7 +9,7 @@ struct LastLines {
 
   /// Returns the position where a number of complete lines at the end of the file begin.
   ///
-  /// Bytes after the last line end are not a complete line.
+  /// Bytes after the last line ending are not a complete line.
   ///
   /// - Parameters:
   ///   - count: The number of complete lines.
@@ -43,7 +43,7 @@ struct LastLines {
     return 0
   }
 
-  /// Returns whether a byte is the last one of a line end.
+  /// Returns whether a byte is the last byte of a line ending.
   private func isLineEnd(_ byte: UInt8, before following: UInt8?) -> Bool {
     if byte == LineScanner.lineFeed { return true }
     guard lineEnding == .any, byte == LineScanner.carriageReturn, let following else { return false }

@@ -55,8 +55,8 @@ extension LineReader.Line {
   /// - Parameters:
   ///   - separator: The text between two fields, compared byte by byte. A text of a single byte, such as a blank, is
   ///     found fastest.
-  ///   - omittingEmptySubsequences: Whether fields without bytes are left out.
-  /// - Returns: The fields, in order. Each is found when you request it, and is valid as long as the line is.
+  ///   - omittingEmptySubsequences: Whether fields without bytes are omitted.
+  /// - Returns: The fields, in order. Each is found when you request it and is valid as long as the line is.
   /// - Precondition: The separator is not empty.
   /// - Complexity: O(1); about O(n) in the length of the line for all fields. No allocation.
   public func split(separator: String, omittingEmptySubsequences: Bool = false) -> Fields {
@@ -69,8 +69,8 @@ extension LineReader.Line {
   ///
   /// - Parameters:
   ///   - separator: The byte between two fields.
-  ///   - omittingEmptySubsequences: Whether fields without bytes are left out.
-  /// - Returns: The fields, in order. Each is found when you request it, and is valid as long as the line is.
+  ///   - omittingEmptySubsequences: Whether fields without bytes are omitted.
+  /// - Returns: The fields, in order. Each is found when you request it and is valid as long as the line is.
   /// - Complexity: O(1); O(n) in the length of the line for all fields. No allocation.
   public func split(separator: UInt8, omittingEmptySubsequences: Bool = false) -> Fields {
     Fields(bytes, separator: .byte(separator), omitsEmptyFields: omittingEmptySubsequences)
@@ -87,7 +87,7 @@ extension LineReader.Line {
   /// - Parameters:
   ///   - position: The position of the field, starting at 0.
   ///   - separator: The text between two fields, compared byte by byte.
-  ///   - omittingEmptySubsequences: Whether fields without bytes are left out, and not counted.
+  ///   - omittingEmptySubsequences: Whether fields without bytes are omitted and not counted.
   /// - Returns: The field, which is valid as long as the line is. Nil if the line has fewer fields.
   /// - Precondition: The position is not negative, and the separator is not empty.
   /// - Complexity: About O(n) in the number of bytes up to the end of the field. No allocation.
@@ -102,7 +102,7 @@ extension LineReader.Line {
   /// - Parameters:
   ///   - position: The position of the field, starting at 0.
   ///   - separator: The byte between two fields.
-  ///   - omittingEmptySubsequences: Whether fields without bytes are left out, and not counted.
+  ///   - omittingEmptySubsequences: Whether fields without bytes are omitted and not counted.
   /// - Returns: The field, which is valid as long as the line is. Nil if the line has fewer fields.
   /// - Precondition: The position is not negative.
   /// - Complexity: O(n) in the number of bytes up to the end of the field. No allocation.

@@ -7,10 +7,10 @@ extension LineReader {
   /// }
   /// ```
   ///
-  /// It can't be copied, so it can't outlive that buffer. Its line end is not part of it. NUL bytes are bytes like all
-  /// others.
+  /// It can't be copied, so it can't outlive that buffer. Its line ending is not part of it. NUL bytes are bytes like
+  /// all others.
   public struct Line: ~Copyable {
-    /// The bytes of the line, without its line end.
+    /// The bytes of the line, without its line ending.
     ///
     /// The pointer is valid as long as the line is. Do not store it; copy the values that you need.
     public let bytes: UnsafeRawBufferPointer
@@ -41,8 +41,8 @@ extension LineReader {
     ///
     /// A new string is created each time you read this property.
     ///
-    /// ``LineReader/Options/invalidUTF8Policy`` specifies whether bytes that are not UTF-8 are an error or are
-    /// replaced by U+FFFD.
+    /// ``LineReader/Options/invalidUTF8Policy`` specifies whether bytes that are not UTF-8 are rejected or replaced by
+    /// U+FFFD.
     ///
     /// - Throws: ``LineReaderError`` with the code `invalidUTF8`, the number of the line, and the position of the first
     ///   wrong byte.

@@ -2,13 +2,13 @@
 ///
 /// Every form of ``LineReader`` uses this engine.
 ///
-/// It owns one ``LineStorage``. After the complete lines of a chunk have been handed out, the rest, which is the start
-/// of the next line, moves to the front of the storage, and the next chunk is read after it. A batch refers to the
-/// storage itself. If the batch still exists when the next one is requested, the assembler uses a new storage;
-/// otherwise it reuses the same one.
+/// It owns one ``LineStorage``. The rest of a chunk is the start of the next line. After the complete lines of the
+/// chunk have been handed out, the rest moves to the front of the storage, and the next chunk is read after it. A batch
+/// refers to the storage itself. If the batch still exists when the next one is requested, the assembler uses a new
+/// storage; otherwise it reuses the same one.
 ///
-/// The assembler reads, and therefore can fail, only after it has handed out all complete lines. So an error loses no
-/// line that has been read.
+/// The assembler reads, and therefore can fail, only after it has handed out all complete lines. Therefore, an error
+/// loses no line that has been read.
 struct LineAssembler: BatchSource, ~Copyable, Sendable {
   private let path: String
   private let options: LineReader.Options
@@ -48,7 +48,7 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
     storage = nil
   }
 
-  /// Reads one chunk, or more until a line ends.
+  /// Reads one chunk, or more until a line ending.
   ///
   /// If a followed file has no further line yet, returns nil, and ``isWaiting`` is true.
   mutating func nextBatch(_ check: () throws -> Void) throws -> LineBatch? {
@@ -89,11 +89,11 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
       firstLineNumber: nextLineNumber, endByteOffset: storageOffset + window.start)
   }
 
-  /// The bytes after the last line end, if there are any: a last line counts even if it has no line end.
+  /// The bytes after the last line ending, if there are any: a last line counts even if it has no line ending.
   private mutating func lastLine(in storage: LineStorage) -> LineBatch? {
     guard window.count > 0 else { return nil }
     storage.starts[0] = UInt32(window.start)
-    // As if there were a line end of one byte. A CR before it would be part of the line, because no LF follows.
+    // As if there were a line ending of one byte. A CR before it would be part of the line, because no LF follows.
     storage.starts[1] = UInt32(window.end) + 1
     window.start = window.end
     window.scanned = window.end
@@ -191,7 +191,7 @@ extension LineAssembler {
 
   /// Returns a storage that no batch refers to, with the rest of the last chunk in it.
   private mutating func writableStorage() -> LineStorage {
-    // A buffer that has grown for a long line is released when little is left in it.
+    // A buffer that has grown for a long line is released when little remains in it.
     let isOversized = (storage?.capacity ?? 0) > usualCapacity && window.count <= usualCapacity / 2
     if isKnownUniquelyReferenced(&storage), !isOversized, let storage { return storage }
     let fresh = LineStorage(

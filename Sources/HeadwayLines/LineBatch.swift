@@ -26,7 +26,7 @@ public struct LineBatch: Sendable {
   /// The number of the first line, starting at one.
   public let firstLineNumber: Int
 
-  /// The part of the file that the lines occupy, in bytes, including their line ends.
+  /// The part of the file that the lines occupy, in bytes, including their line endings.
   ///
   /// The upper bound is the number of bytes that have been consumed after this batch.
   public var byteRange: Range<Int> { storageOffset + Int(storage.starts[0])..<endByteOffset }
@@ -70,8 +70,9 @@ public struct LineBatch: Sendable {
   /// Returns one of the lines as a string.
   ///
   /// - Parameter position: The position of the line, starting at 0.
-  /// - Returns: The line.
-  /// - Throws: ``LineReaderError`` with the code `invalidUTF8`, if the options specify that invalid UTF-8 is an error.
+  /// - Returns: The text of the line.
+  /// - Throws: ``LineReaderError`` with the code `invalidUTF8`, if the line is not valid UTF-8 and the options reject
+  ///   it.
   /// - Precondition: `position` is in `indices`.
   /// - Complexity: O(n) in the length of the line.
   public func string(at position: Int) throws(LineReaderError) -> String {

@@ -29,7 +29,7 @@ extension LineReader.Line {
     /// - Parameters:
     ///   - bytes: The bytes of a line, with the storage's slack after them.
     ///   - separator: The bytes between two fields.
-    ///   - omitsEmptyFields: Whether fields without bytes are left out.
+    ///   - omitsEmptyFields: Whether fields without bytes are omitted.
     init(_ bytes: UnsafeRawBufferPointer, separator: Separator, omitsEmptyFields: Bool) {
       (self.bytes, self.separator, self.omitsEmptyFields) = (bytes, separator, omitsEmptyFields)
     }
@@ -54,7 +54,7 @@ extension LineReader.Line {
       return fields.next()
     }
 
-    /// Finds the end of a field, and sets the start of the field after it.
+    /// Finds the end of a field and sets the start of the field after it.
     private mutating func endOfField(from start: Int) -> Int {
       var end = bytes.count
       var separatorLength = 1

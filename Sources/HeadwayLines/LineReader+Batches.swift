@@ -8,7 +8,7 @@ extension LineReader {
   /// ```
   ///
   /// The loop runs in your task. When it requests the next batch, an operation on the reader's queue reads one chunk
-  /// while the task is suspended. Nothing is read before that. See ``LineBatch`` for the memory that it uses.
+  /// while the task is suspended. Nothing is read before then. See ``LineBatch`` for the memory that it uses.
   ///
   /// Cancelling the task ends the loop with `CancellationError`: immediately if it waits for a batch, otherwise when it
   /// requests the next one. A read that waits for a FIFO at that time ends within a tenth of a second; one that is

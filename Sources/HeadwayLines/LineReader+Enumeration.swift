@@ -46,7 +46,7 @@ extension LineReader {
     return operation
   }
 
-  /// Creates an operation that follows the file, and holds no thread while the file has no further line.
+  /// Creates an operation that follows the file and holds no thread while the file has no further line.
   private func followLines(
     eachLine: @escaping @Sendable (borrowing Line) throws -> Void,
     completion: @escaping @Sendable (Result<Int, any Error>) -> Void

@@ -23,21 +23,21 @@ extension LineReader {
   /// }
   /// ```
   ///
-  /// Nothing is opened before the first line is requested. The reader reads the file to its end, and then checks at a
+  /// Nothing is opened before the first line is requested. The reader reads the file to its end and then checks at a
   /// fixed interval whether it has changed. These checks also find changes that other machines make in a network file
   /// system. Between two checks, the task is suspended and no thread is blocked. Nothing is read before it is
   /// requested, so a slow consumer slows down the reading.
   ///
-  /// - **Last line.** A line is delivered when its line end has been written. With the line ending `any`, a line that
-  ///   ends with CR is delivered when the next byte has been written, because LF might follow.
+  /// - **Last line.** A line is delivered when its line ending has been written. With the line ending `any`, a line
+  ///   that ends with CR is delivered when the next byte has been written, because LF might follow.
   /// - **Rotation.** If another file appears at the path, the reader reads the old file to its end. It checks the old
   ///   file once more, because its writer might not have opened the new file yet, and then reads the new file from its
-  ///   beginning. As long as there is no file at the path, the old one is followed. If the path is that of a symbolic
-  ///   link, the link can be changed to point to another file.
+  ///   beginning. As long as there is no file at the path, the old one is followed. If there is a symbolic link at the
+  ///   path, the link can be changed to point to another file.
   /// - **Truncation.** If the file becomes shorter than the part that has been read, the reader starts again at its
   ///   beginning. If it has grown beyond that part again by the next check, the truncation is not detected, and reading
   ///   continues at the old position. Therefore, rotation by renaming is safer than `copytruncate`.
-  /// - **Incomplete line.** If the file is replaced or truncated while its last line has no line end, that line is
+  /// - **Incomplete line.** If the file is replaced or truncated while its last line has no line ending, that line is
   ///   delivered as it is.
   /// - **Positions.** The number and offset of a line refer to the current file. They begin again at one and zero with
   ///   each new file, and after a truncation. Lines before the start position are not counted, but their bytes are.
@@ -57,15 +57,15 @@ extension LineReader {
   ///   - path: The path of the file, absolute or relative to the working directory.
   ///   - start: The position where reading begins in the first file. A file that appears later is always read from its
   ///     beginning.
-  ///   - mustExist: Whether it is an error if there is no file at the path when reading begins. If false, the reader
+  ///   - mustExist: Whether reading fails if there is no file at the path when reading begins. If false, the reader
   ///     waits for the file.
   ///   - checkInterval: The time between two checks when there are no new lines.
-  ///   - options: Line ends, the maximum length of a line, and other settings.
+  ///   - options: Line endings, the maximum length of a line, and other settings.
   ///   - queue: The queue for the blocking reads of ``lines`` and ``batches``, with one short operation per chunk and
   ///     per check. If nil, a queue that all readers share.
   ///   - clock: The clock that measures the interval, for example a clock that a test advances.
-  /// - Precondition: The interval is greater than zero, the number of last lines is not negative, the chunk size is
-  ///   4 KiB to 1 GiB, and the maximum line length is 1 byte to 1 GiB.
+  /// - Precondition: The interval is greater than zero, and the number of last lines is not negative. The chunk size is
+  ///   from 4 KiB to 1 GiB, and the maximum line length is from 1 byte to 1 GiB.
   public init(
     following path: String, from start: StartPosition = .beginning, mustExist: Bool = true,
     checkInterval: Duration = .milliseconds(250), options: Options = Options(), queue: OperationQueue? = nil,

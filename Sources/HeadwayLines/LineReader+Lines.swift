@@ -9,7 +9,7 @@ extension LineReader {
   ///
   /// The loop runs in your task, and each string is created there when you request it. When the lines of a chunk are
   /// used up, an operation on the reader's queue reads the next chunk while the task is suspended. Nothing is read
-  /// before that.
+  /// before then.
   ///
   /// Cancelling the task ends the loop with `CancellationError` when it requests the next line, even if lines have been
   /// read that it has not received. A read that waits for a FIFO at that time ends within a tenth of a second; one that
@@ -34,7 +34,7 @@ extension LineReader {
       private var pump: BatchPump<LineAssembler>?
       private var batch: LineBatch?
       private var position = 0
-      /// The number of lines that are left in the batch.
+      /// The number of remaining lines in the batch.
       ///
       /// Where `next` is inlined, it reads only this property.
       @usableFromInline var remaining = 0
@@ -46,21 +46,21 @@ extension LineReader {
       /// For tests.
       package var bytesRead: Int { pump?.bytesRead ?? 0 }
 
-      /// Returns the next line, and reads a chunk if necessary.
+      /// Returns the next line and reads a chunk if necessary.
       ///
       /// - Parameter actor: The actor that the caller runs on, where it also resumes.
-      /// - Returns: A line. Nil at the end of the file and after an error.
+      /// - Returns: The next line of the file. Nil at the end of the file and after an error.
       /// - Throws: ``LineReaderError``, including for a line that is not UTF-8, or `CancellationError`.
       @inlinable
       public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
-        // Inlined, so that lines that have been read cost no asynchronous call, which would be most of their cost.
+        // Inlined, so that lines in the batch cost no asynchronous call. That call would be most of their cost.
         if remaining > 0 { return try nextOfBatch() }
         return try await firstOfNextBatch(isolation: actor)
       }
 
-      /// Returns the next line, and reads a chunk if necessary.
+      /// Returns the next line and reads a chunk if necessary.
       ///
-      /// - Returns: A line. Nil at the end of the file and after an error.
+      /// - Returns: The next line of the file. Nil at the end of the file and after an error.
       /// - Throws: ``LineReaderError``, including for a line that is not UTF-8, or `CancellationError`.
       @inlinable
       public mutating func next() async throws -> String? { try await next(isolation: #isolation) }

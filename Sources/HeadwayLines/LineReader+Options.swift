@@ -34,11 +34,11 @@ extension LineReader {
     /// The default is `lfOrCRLF`.
     public var lineEnding: LineEnding
 
-    /// The maximum length of a line in bytes, without its line end.
+    /// The maximum length of a line in bytes, without its line ending.
     ///
     /// The default is 16 MiB, and the maximum is 1 GiB.
     ///
-    /// A longer line is an error. The memory for a line grows up to this size.
+    /// Reading a longer line fails. The memory for a line grows up to this size.
     public var maxLineLength: Int
 
     /// The number of bytes that are read at a time.
@@ -48,7 +48,7 @@ extension LineReader {
 
     /// How invalid UTF-8 is treated.
     ///
-    /// By default, it is an error.
+    /// By default, it is rejected.
     public var invalidUTF8Policy: InvalidUTF8Policy
 
     /// Whether a UTF-8 byte order mark at the start of the file is part of the first line.

@@ -23,9 +23,9 @@ public import Headway
 /// ``Options/maxLineLength``. Nothing is read ahead: a chunk is read when its lines are requested, so a slow
 /// consumer slows down the reading.
 ///
-/// **Lines.** A line end is not part of the line. The last line counts with or without a line end; an empty file has no
-/// lines. NUL bytes are part of the line like all others. A UTF-8 byte order mark at the start of the file is omitted
-/// unless ``Options/keepsByteOrderMark`` is set.
+/// **Lines.** A line ending is not part of the line. The last line counts with or without a line ending; an empty file
+/// has no lines. NUL bytes are part of the line like all others. A UTF-8 byte order mark at the start of the file is
+/// omitted unless ``Options/keepsByteOrderMark`` is set.
 ///
 /// **Files.** The path can also be that of a pipe, a terminal or a device. A reader can be used many times and by many
 /// threads at the same time. Each use opens the file and reads it from its start; nothing is opened before. With the
@@ -55,7 +55,7 @@ public struct LineReader: Sendable {
   ///
   /// - Parameters:
   ///   - path: The path of the file, absolute or relative to the working directory.
-  ///   - options: Line ends, the maximum length of a line, and other settings.
+  ///   - options: Line endings, the maximum length of a line, and other settings.
   ///   - queue: The queue for the blocking reads of ``lines`` and ``batches``, with one short operation per chunk.
   ///     If nil, a queue that all readers share.
   /// - Precondition: The chunk size is 4 KiB to 1 GiB, the maximum line length 1 byte to 1 GiB.
@@ -94,8 +94,8 @@ public struct LineReader: Sendable {
 
   /// The queue for readers that were created without one.
   ///
-  /// It is unlimited: a read can block for long (a FIFO, a network file system), and one reader must not wait for
-  /// another.
+  /// It is unlimited: a read can block for a long time (a FIFO, a network file system), and one reader must not wait
+  /// for another.
   package static let sharedQueue = OperationQueue()
 
   /// Creates a pump that delivers the lines to a task, from the beginning of the file.

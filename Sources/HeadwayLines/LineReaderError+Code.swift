@@ -30,7 +30,7 @@ extension LineReaderError {
 
     /// The file became shorter while it was being read.
     ///
-    /// Its remaining content has been delivered. The exception is a last line without a line end, because it is the
+    /// Its remaining content has been delivered. The exception is a last line without a line ending, because it is the
     /// rest of a line that was cut off.
     public static let truncated = Code("file that became shorter", "The file became shorter while it was read.")
 
@@ -56,7 +56,7 @@ extension LineReaderError {
     /// A line is longer than ``LineReader/Options/maxLineLength``.
     public static let lineTooLong = Code("line over the maximum length", "The line is too long.")
 
-    /// A line was requested as a `String`, but is not valid UTF-8.
+    /// A line was requested as a `String` but is not valid UTF-8.
     public static let invalidUTF8 = Code("invalid UTF-8", "The line is not valid UTF-8.")
 
     /// The kind, as a noun phrase.

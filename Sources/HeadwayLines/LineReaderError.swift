@@ -30,7 +30,7 @@ public struct LineReaderError: Error, Hashable, Sendable, CustomStringConvertibl
   /// all other codes, the position that reading had reached in the file.
   public let byteOffset: Int?
 
-  /// What happened, as a sentence for people, without the position and the system's reason.
+  /// A description of the error for people, as a sentence without the position and the system's reason.
   public let context: String
 
   /// The `errno` of the system call that failed, or nil if none failed.

@@ -1,6 +1,6 @@
 /// Finds the ends of lines.
 ///
-/// It has no access to files, and keeps no state between calls.
+/// It has no access to files and keeps no state between calls.
 struct LineScanner: Sendable {
   static let lineFeed: UInt8 = 0x0A
   static let carriageReturn: UInt8 = 0x0D
@@ -12,9 +12,9 @@ struct LineScanner: Sendable {
   struct Window: Sendable {
     /// The start of the first line that has not been handed out.
     var start = 0
-    /// There is no line end between `start` and this position.
+    /// There is no line ending between `start` and this position.
     ///
-    /// So a line that spans many chunks is scanned only once.
+    /// Therefore, a line that spans many chunks is scanned only once.
     var scanned = 0
     /// The end of the bytes.
     var end = 0
@@ -32,7 +32,7 @@ struct LineScanner: Sendable {
     var isNextTooLong = false
   }
 
-  /// Whether a CR before the last byte of a line belongs to the line end.
+  /// Whether a CR before the last byte of a line belongs to the line ending.
   var stripsCarriageReturn: Bool { lineEnding != .lf }
 
   /// Moves complete lines from the window to the table, until the window has none left or the table is full.
@@ -55,10 +55,10 @@ struct LineScanner: Sendable {
     return measuring(count, of: &window, in: storage)
   }
 
-  /// Returns whether the window, which contains no line end, is the start of a line longer than allowed.
+  /// Returns whether the window, which contains no line ending, is the start of a line longer than allowed.
   ///
-  /// While more bytes may follow, one byte more than the limit is accepted: it might be the CR of a CRLF, which is not
-  /// part of the line.
+  /// While more bytes might follow, one byte more than the limit is accepted: it might be the CR of a CRLF, which is
+  /// not part of the line.
   func isTooLong(unfinished window: Window, isLast: Bool) -> Bool {
     window.count > maxLineLength + (isLast ? 0 : 1)
   }
@@ -78,9 +78,9 @@ struct LineScanner: Sendable {
   }
 
   private func takeLinesWithLineFeed(from window: inout Window, in storage: LineStorage) -> Int {
-    // The lines of one file are similar. The lines in the first blocks determine how to find the others: in blocks,
-    // which costs the same however many lines there are, or with `memchr`, which is faster from about 96 bytes per
-    // line.
+    // The lines of one file are similar. The lines in the first blocks determine how to find the remaining lines: in
+    // blocks or with `memchr`. Blocks cost the same however many lines there are; `memchr` is faster from about 96
+    // bytes per line.
     let sampleEnd = min(window.end, window.scanned + 16 * NewlineMask.blockSize)
     let sampleSize = sampleEnd - window.scanned
     var count = takeLinesInBlocks(upTo: sampleEnd, from: &window, in: storage, count: 0)

@@ -6,7 +6,7 @@
 /// `isKnownUniquelyReferenced` has returned that no batch refers to it. While a batch refers to it, no thread writes,
 /// wherever that batch has been sent.
 final class LineStorage: @unchecked Sendable {
-  /// How far a scan may read after the bytes, and write after the table: the size of one block.
+  /// How far a scan may read after the bytes and write after the table: the size of one block.
   static let slack = NewlineMask.blockSize
 
   private(set) var bytes: UnsafeMutableRawPointer
@@ -14,7 +14,7 @@ final class LineStorage: @unchecked Sendable {
 
   /// The positions where lines start.
   ///
-  /// Line `i` of the table extends from entry `i` to entry `i + 1`, including its line end.
+  /// Line `i` of the table extends from entry `i` to entry `i + 1`, including its line ending.
   ///
   /// 32 bits are enough, because no buffer is larger than the largest maximum line length, 1 GiB, plus a chunk.
   let starts: UnsafeMutablePointer<UInt32>
@@ -55,12 +55,12 @@ final class LineStorage: @unchecked Sendable {
   /// - Parameters:
   ///   - start: The line's entry in the table.
   ///   - next: The entry after it.
-  ///   - strips: Whether a CR before the line's last byte is part of the line end.
-  /// - Returns: The bytes, without the line end.
+  ///   - strips: Whether a CR before the line's last byte is part of the line ending.
+  /// - Returns: The bytes, without the line ending.
   @inline(__always)
   func line(from start: UInt32, to next: UInt32, strippingCarriageReturn strips: Bool) -> UnsafeRawBufferPointer {
     let first = UnsafeRawPointer(bytes) + Int(start)
-    // Each entry in the table is the position after a line end that was found, so `next` is at least `start + 1`.
+    // Each entry in the table is the position after a line ending that was found, so `next` is at least `start + 1`.
     var count = Int(next &- start) &- 1
     if strips, count > 0, first.load(fromByteOffset: count &- 1, as: UInt8.self) == LineScanner.carriageReturn {
       count &-= 1

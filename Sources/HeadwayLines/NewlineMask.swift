@@ -13,7 +13,7 @@ struct NewlineMask {
   /// The lowest bit belongs to the first byte.
   ///
   /// - Parameter block: The address of 64 readable bytes.
-  /// - Returns: The bits.
+  /// - Returns: The bits of all 64 bytes.
   @inline(__always)
   static func bits(of block: UnsafeRawPointer) -> UInt64 {
     // Unrolled manually. On some platforms the compiler keeps a loop, with its counter, and a loop is slow in debug

@@ -40,9 +40,9 @@ package enum NumberParsing {
 
   /// Returns a decimal number, or nil.
   ///
-  /// Up to 15 digits, with up to 22 of them after the decimal point, are exact as an integer, and so is the power of
-  /// ten. A single division then rounds correctly (Clinger, “How to read floating point numbers accurately”, 1990). All
-  /// other numbers are passed to `strtod`.
+  /// Up to 15 digits, with up to 22 of them after the decimal point, are exact as an integer. The power of ten is also
+  /// exact. A single division then rounds correctly (Clinger, “How to read floating point numbers accurately”, 1990).
+  /// All other numbers are passed to `strtod`.
   package static func real(_ field: UnsafeRawBufferPointer) -> Double? {
     let bytes = trimmed(field)
     guard !bytes.isEmpty else { return nil }

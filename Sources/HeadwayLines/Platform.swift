@@ -87,7 +87,7 @@ package enum Platform {
       isSeekable: isRegular && lseek(descriptor, 0, SEEK_CUR) == 0, isNonblocking: isNonblocking)
   }
 
-  /// Opens a file, and does not wait for the writer of a FIFO.
+  /// Opens a file and does not wait for the writer of a FIFO.
   private static func openDescriptor(_ path: String) throws(Failure) -> Int32 {
     #if !canImport(Darwin)
     // On Linux, `poll` then waits until the FIFO has had a writer. Darwin does not document this, so opening waits on
@@ -112,7 +112,7 @@ package enum Platform {
   /// zero.
   ///
   /// - Parameters:
-  ///   - descriptor: An open file. Regular files are always readable.
+  ///   - descriptor: The descriptor of an open file. Regular files are always readable.
   ///   - milliseconds: The maximum time to wait; nil to wait forever.
   /// - Returns: Whether the file is readable. False after the maximum time, and possibly after a signal.
   static func waitUntilReadable(_ descriptor: Int32, milliseconds: Int32?) -> Bool {
@@ -124,8 +124,8 @@ package enum Platform {
   /// Reads the available bytes, at most the buffer's size.
   ///
   /// - Parameters:
-  ///   - descriptor: An open file.
-  ///   - buffer: The destination.
+  ///   - descriptor: The descriptor of an open file.
+  ///   - buffer: The memory for the bytes.
   ///   - position: The position in the file; nil to read at the position of the descriptor and advance it.
   /// - Returns: The number of bytes; zero at or after the end of the file.
   /// - Throws: `Failure` if the system call fails.
@@ -153,7 +153,7 @@ package enum Platform {
   }
 
   static func close(_ descriptor: Int32) {
-    // Not repeated after EINTR: by then Linux has released the number, and another thread may own it.
+    // Not repeated after EINTR: by then Linux has released the number, and another thread might own it.
     _ = closeDescriptor(descriptor)
   }
 

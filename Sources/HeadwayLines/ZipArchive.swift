@@ -11,7 +11,7 @@ package struct ZipArchive: Sendable {
     package let size: Int
   }
 
-  /// The files in the archive, in the order of the archive.
+  /// The files in the archive, as its directory orders them.
   ///
   /// Folders and links are omitted.
   package let entries: [Entry]
@@ -28,8 +28,8 @@ package struct ZipArchive: Sendable {
   ///
   /// - Parameter path: The path of the archive, a regular file.
   /// - Throws: ``LineReaderError`` with the code `fileNotFound`, `permissionDenied`, `inputOutputError`, `cannotOpen`,
-  ///   or `damaged`; with `unsafeName` if an entry leads out of the archive's folder, or if two entries have the same
-  ///   name; with `encrypted`; or with `expandsTooFar`.
+  ///   `damaged`, `encrypted`, or `expandsTooFar`. The code is `unsafeName` if an entry leads out of the archive's
+  ///   folder, or if two entries have the same name.
   package init(path: String) throws(LineReaderError) {
     let size = try FileSource(path: path).size ?? 0
     do { entries = try Self.entries(path, archiveSize: size) } catch { throw error.error(path: path) }

@@ -13,7 +13,7 @@ final class ZipEntryReader: Unpacker, @unchecked Sendable {
   /// Finds a file in an archive.
   ///
   /// - Parameters:
-  ///   - path: The path of the archive and the name of the file in it.
+  ///   - path: The path of the archive, followed by the file's name in it.
   ///   - archiveSize: The size of the archive in bytes.
   /// - Throws: ``UnpackingProblem``.
   init(_ path: ArchivePath, archiveSize: Int) throws(UnpackingProblem) {

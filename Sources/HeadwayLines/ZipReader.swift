@@ -2,7 +2,7 @@
 import CArchive
 import HeadwayFiles
 
-/// Iterates over the entries of a zip archive with libarchive, and unpacks the current one on request.
+/// Iterates over the entries of a zip archive with libarchive and unpacks the current one on request.
 ///
 /// libarchive uses the archive's directory, which is at its end: entries that are skipped are not read.
 final class ZipReader {

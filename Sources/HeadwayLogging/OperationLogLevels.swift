@@ -3,8 +3,8 @@ public import Logging
 
 /// The level of a queue's log lines for each kind of event; nil for kinds that are not logged.
 ///
-/// The defaults follow the advice of swift-log for libraries, and keep a healthy service quiet. Apart from warnings,
-/// the level `info` shows only operations that have failed, because it is possible that no code awaits them. Warnings
+/// The defaults follow the advice of swift-log for libraries and keep a healthy service quiet. Apart from warnings, the
+/// level `info` shows only operations that have failed, because it is possible that no code awaits them. Warnings
 /// indicate defects of the program or its configuration. They are rare, no matter how much work the queue has.
 ///
 /// ```swift
@@ -26,8 +26,8 @@ public struct OperationLogLevels: Sendable, Hashable {
   /// An operation was cancelled, or was not run because a dependency failed or the queue was closed: the default is
   /// `debug`.
   ///
-  /// The cause is logged separately. So if a thousand operations depend on one that fails, there is one line at the
-  /// level ``failed``.
+  /// The cause is logged separately. For example, if a thousand operations depend on one that fails, there is one line
+  /// at the level ``failed``.
   public var cancelled: Logger.Level? = .debug
   /// An operation succeeded: the default is `trace`.
   public var succeeded: Logger.Level? = .trace

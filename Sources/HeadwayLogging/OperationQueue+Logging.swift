@@ -23,15 +23,14 @@ extension OperationQueueProtocol {
   /// | `delay` | the pause before the next attempt |
   /// | `operations` | the operations that wait for each other |
   ///
-  /// If the logger has a metadata provider, the metadata that it provides for the code that adds an operation is part
-  /// of all lines about that operation. So each line can contain, for example, the trace identifier of the request that
-  /// caused the work.
+  /// If the logger has a metadata provider, it provides metadata for the code that adds an operation. All lines about
+  /// the operation contain this metadata, for example the trace identifier of the request that caused the work.
   ///
   /// The logger is called on the thread that causes the event, with no lock held. A slow log handler delays the work.
   /// The queue keeps the logger until the queue is freed. You can add several loggers.
   ///
   /// - Parameters:
-  ///   - logger: The logger. Its level decides which lines are written.
+  ///   - logger: The logger that receives the lines. Its level decides which lines are written.
   ///   - levels: The level of each kind of event.
   /// - Returns: The registration, which can remove the logger.
   /// - Complexity: O(1) for each event. An operation with a failed attempt uses memory until it finishes. With a

@@ -25,7 +25,7 @@ extension Jobs {
   /// An attempt is also an operation, so `recordMetrics()` of its queue measures how long attempts wait and run.
   ///
   /// - Parameters:
-  ///   - interval: The time between two reads of the store, each of which takes O(*n*) in the number of jobs.
+  ///   - interval: The time between two reads of the store. Each read takes O(*n*) in the number of jobs.
   ///   - factory: Creates the metrics; nil for the factory of the metrics system.
   ///   - clock: Measures the interval.
   /// - Returns: A task that records until it is cancelled. Releasing the task does not cancel it.
@@ -45,7 +45,7 @@ extension Jobs {
         group.addTask {
           var gauges = JobGauges(factory: factory)
           repeat {
-            // The store may be unavailable for a while.
+            // The store might be unavailable for a while.
             if let snapshot = try? await store.snapshot([.counts, .waiting, .workers]) { gauges.set(snapshot) }
           } while (try? await clock.sleepAtMostCentury(for: interval)) != nil
         }

@@ -5,7 +5,7 @@ import Headway
 struct MetricsClock: Sendable {
   /// The nanoseconds since the clock was created.
   let now: @Sendable () -> Int64
-  /// Sleeps for a duration, and returns false if the task is cancelled.
+  /// Sleeps for a duration and returns false if the task is cancelled.
   let sleep: @Sendable (Duration) async -> Bool
 
   init<ClockType: Clock>(_ clock: ClockType) where ClockType.Duration == Duration {

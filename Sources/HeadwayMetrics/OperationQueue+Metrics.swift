@@ -63,9 +63,9 @@ extension OperationQueueProtocol {
   /// OperationQueue.recordThreadMetrics()
   /// ```
   ///
-  /// The meter `headway.threads` has the dimension `status`. The status `working` counts the threads that run
-  /// operations or look for work, `blocked` those inside an operation that sleeps, waits or reads, and `sleeping` those
-  /// that wait for work. Call this method once per process.
+  /// The meter `headway.threads` has the dimension `status`. The status `working` counts threads that run operations or
+  /// look for work. `blocked` counts threads inside an operation that sleeps, waits or reads, and `sleeping` counts
+  /// threads that wait for work. Call this method once per process.
   ///
   /// - Parameters:
   ///   - interval: The time between two measurements.

@@ -1,5 +1,5 @@
 #if Observability
-/// The unfinished operations of a queue with their times, in the order of adding.
+/// The unfinished operations of a queue with their times, in insertion order.
 ///
 /// Each change takes constant time: the operations that have never started form a doubly linked list in an array. Times
 /// are nanoseconds of a ``MetricsClock``. The list is not generic in a type of instants, because the compiler would not

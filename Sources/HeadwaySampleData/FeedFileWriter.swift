@@ -71,7 +71,7 @@ struct FeedFileWriter: ~Copyable {
     _ = path.withPathBytes { unlink($0) }
   }
 
-  /// Ends the row, and writes the buffer if it might have no room for another one.
+  /// Ends the row and writes the buffer if it might have no room for another one.
   mutating func endRow() throws(SampleFeedError) {
     if isCRLF { append(UInt8(ascii: "\r")) }
     append(UInt8(ascii: "\n"))

@@ -25,7 +25,7 @@ public struct SampleFeed: Sendable, Hashable {
   /// - Parameters:
   ///   - stopTimes: The number of rows in `stop_times.txt`, at least 2.
   ///   - seed: The seed of all random choices.
-  ///   - lineEnding: The line ending.
+  ///   - lineEnding: The line ending of all files.
   public init(stopTimes: Int, seed: UInt64 = 1, lineEnding: LineEnding = .lf) {
     self.stopTimes = stopTimes
     self.seed = seed

@@ -13,7 +13,7 @@ import Darwin
 public struct SampleFeedError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A kind of failure.
   ///
-  /// Later versions may add more kinds; a `switch` over them needs a `default`.
+  /// Later versions might add more kinds; a `switch` over them needs a `default`.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private let phrase: String
     let sentence: String
@@ -41,7 +41,7 @@ public struct SampleFeedError: Error, Sendable, Hashable, CustomStringConvertibl
   public let code: Code
   /// The file or folder concerned, if any.
   public let path: String?
-  /// What happened, as a sentence for people, without the path and the system's reason.
+  /// A description of the error for people, as a sentence without the path and the system's reason.
   public let context: String
   /// The system's error number (`errno`), if a system call failed.
   public let systemErrorNumber: Int32?

@@ -50,7 +50,7 @@ struct SampleTimetable {
     var service: Int
     /// The time of departure from the first stop, in seconds of the day.
     var start: Int
-    /// The number of stops: all of the route, or the first ones if too few stop times are left.
+    /// The number of stops: all of the route, or the first ones if too few stop times remain.
     var stopCount: Int
     /// Whether the vehicle is known to be wheelchair accessible.
     var isAccessible: Bool
@@ -85,7 +85,7 @@ struct SampleTimetable {
     min(routes.count - 1, index * routes.count / plannedTripCount)
   }
 
-  /// The number of stops of a trip: all stops of the route, or those that are left.
+  /// The number of stops of a trip: all stops of the route, or the remaining ones.
   ///
   /// It never leaves a single stop, which could not be a trip.
   private func stopCount(ofTrip index: Int, remaining: Int) -> Int {

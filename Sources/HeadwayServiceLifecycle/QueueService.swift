@@ -18,8 +18,8 @@ public import ServiceLifecycle
 /// ```
 ///
 /// A service group shuts down its services in reverse order, one after another. Place the service of a queue before
-/// those that add operations, and after those that its operations use. So the queue is drained after the server has
-/// stopped, and a request that arrives before that can still add an operation.
+/// those that add operations, and after those that its operations use. In that case, the queue is drained after the
+/// server has stopped, and a request that arrives before then can still add an operation.
 ///
 /// The service owns the queue. When the service has been shut down, the queue is closed permanently.
 public struct QueueService: Service {
@@ -33,18 +33,18 @@ public struct QueueService: Service {
   /// Creates the service of a queue.
   ///
   /// - Parameters:
-  ///   - queue: The queue. It must not be the main queue.
+  ///   - queue: The queue to drain. It must not be the main queue.
   ///   - gracePeriod: How long the operations of the queue can continue after the shutdown has begun. Waiting
   ///     operations are still started during this time. The system kills the process some time after the signal, so
   ///     choose a shorter period. The period must also be shorter than the `maximumGracefulShutdownDuration` of the
   ///     service group.
-  ///   - cancellationPeriod: How long running operations have after that to react to their cancellation.
+  ///   - cancellationPeriod: How long running operations then have to react to their cancellation.
   ///   - logger: Logs the shutdown, at the level `debug` if the queue has finished all operations in time, and
   ///     otherwise at `warning`.
   ///   - clock: Measures the times.
-  ///   - onDrain: Called once, when the queue has been drained. Its parameters are the numbers of operations that have
-  ///     finished and that were cancelled, and the descriptions of operations that have not reacted to their
-  ///     cancellation and are still running.
+  ///   - onDrain: Called once, when the queue has been drained. Its first parameter contains the numbers of finished
+  ///     and cancelled operations. The second one contains the descriptions of operations that are still running
+  ///     because they have not reacted to their cancellation.
   public init<ClockType: Clock>(
     _ queue: OperationQueue, gracePeriod: Duration = .seconds(20), cancellationPeriod: Duration = .seconds(1),
     logger: Logger? = nil, clock: ClockType = ContinuousClock(),

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// A gate that holds threads and tasks until it is opened, and then stays open.
+/// A gate that holds threads and tasks until it is opened and then stays open.
 ///
 /// With gates, a test forces the interleaving that it tests, instead of relying on sleeps:
 ///
@@ -57,7 +57,7 @@ public final class Gate: Sendable {
 
   /// Suspends the task until the gate is open.
   ///
-  /// Cancelling the task does not end the wait.
+  /// The task keeps waiting even if it is cancelled.
   public func untilOpen() async {
     await withCheckedContinuation { continuation in
       let isOpen = state.withLock { state in

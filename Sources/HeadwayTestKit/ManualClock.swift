@@ -29,19 +29,19 @@ public final class ManualClock: Clock, Sendable {
     /// Returns a later moment.
     ///
     /// - Parameter duration: The time between the moments.
-    /// - Returns: The later moment.
+    /// - Returns: The moment after the duration.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
     /// Returns the time from this moment to another.
     ///
-    /// - Parameter other: The other moment.
+    /// - Parameter other: The moment to subtract this one from.
     /// - Returns: The time; negative if the other moment is earlier.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
 
     /// Returns whether a moment is earlier than another.
     ///
     /// - Parameters:
-    ///   - left: A moment.
+    ///   - left: The moment on the left side of the operator.
     ///   - right: Another moment.
     /// - Returns: True if `left` is earlier than `right`.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
@@ -88,7 +88,7 @@ public final class ManualClock: Clock, Sendable {
   /// - Complexity: O(*n*) in the number of sleeping tasks.
   public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.lazy.map(\.deadline).min() } }
 
-  /// Advances the clock, and wakes the tasks whose deadlines have passed, the earliest first.
+  /// Advances the clock and wakes the tasks whose deadlines have passed, the earliest first.
   ///
   /// This method returns when they have been woken; they continue on their own executors.
   ///
@@ -112,7 +112,7 @@ public final class ManualClock: Clock, Sendable {
   /// - Parameters:
   ///   - deadline: The moment to wait for.
   ///   - tolerance: Ignored, because the clock is exact.
-  /// - Throws: `CancellationError` if the task is cancelled before that.
+  /// - Throws: `CancellationError` if the task is cancelled before the deadline.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     let identifier = state.withLock { state in
       state.lastIdentifier += 1
@@ -148,7 +148,7 @@ public final class ManualClock: Clock, Sendable {
 
   /// Suspends the task until a number of other tasks sleep, so that advancing the clock wakes them.
   ///
-  /// Cancelling the task does not end the wait.
+  /// The task keeps waiting even if it is cancelled.
   ///
   /// - Parameter count: The number of sleeping tasks to wait for.
   public func waitForSleepers(count: Int) async { await wait { $0.sleepers.count >= count } }
@@ -157,7 +157,7 @@ public final class ManualClock: Clock, Sendable {
   ///
   /// Use this method to wait until an operation pauses: pass the length of its delay or its pause.
   ///
-  /// Cancelling the task does not end the wait.
+  /// The task keeps waiting even if it is cancelled.
   ///
   /// - Parameter duration: The time from now to the deadline of the other task.
   /// - Precondition: `duration` is positive.
@@ -165,7 +165,7 @@ public final class ManualClock: Clock, Sendable {
 
   /// Suspends the task until another task sleeps until exactly the given deadline.
   ///
-  /// Cancelling the task does not end the wait.
+  /// The task keeps waiting even if it is cancelled.
   ///
   /// - Parameter deadline: The instant until which the other task sleeps.
   /// - Precondition: `deadline` is in the future, because no task sleeps until an instant in the past.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Runs the work of queues on the calling thread, one step at a time.
 ///
-/// The test decides when each step runs, and can inspect everything in between.
+/// The test decides when each step runs and can inspect everything in between.
 ///
 /// ```swift
 /// import Testing
@@ -51,13 +51,13 @@ public final class StepExecutor: Sendable {
 
   /// Starts the next operation, or calls the next completion block, on the calling thread, and returns when it returns.
   ///
-  /// An asynchronous operation may continue after the step. A step that waits for work that only another step would run
-  /// never returns.
+  /// An asynchronous operation might continue after the step. A step that waits for work that only another step would
+  /// run never returns.
   ///
   /// - Returns: False if there was nothing to do.
   @discardableResult
   public func step() -> Bool {
-    // A queue that requested a step may have no work left.
+    // A queue that requested a step might have no work left.
     while let work = next() {
       if work.runOnWorker(of: nil, atMost: 1) { return true }
     }

@@ -48,9 +48,9 @@ struct CheckCommand: AsyncParsableCommand {
 
   func run() async throws { try await runOptions.reportingErrors { try await check() } }
 
-  /// Checks the feed, and prints the issues.
+  /// Checks the feed and prints the issues.
   ///
-  /// - Throws: `ExitCode` with 65 if there are errors, or with 128 plus the signal that stopped the check; or
+  /// - Throws: `ExitCode` with 65 if the feed has errors, or with 128 plus the signal that stopped the check; or
   ///   ``ImportError``.
   private func check() async throws {
     let start = ContinuousClock.now

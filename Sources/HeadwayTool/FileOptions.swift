@@ -98,7 +98,7 @@ struct FileOptions: ParsableArguments {
   }
 }
 
-/// The names of columns in an option.
+/// The column names in an option.
 enum ColumnNames {
   /// Splits a list of names at its commas.
   ///

@@ -28,8 +28,8 @@ final class Signals: @unchecked Sendable {  // Only the initializer writes `sour
   /// - Parameter stop: Called at the first signal.
   init(stop: @escaping @Sendable () -> Void) {
     let numbers = [SIGINT, SIGTERM] + (Self.ignoresHangUp ? [] : [SIGHUP])
-    // Sources start to handle signals at some time after `resume()`. Ignoring the signals before that would lose one
-    // that arrives in between.
+    // Sources start to handle signals at some time after `resume()`. If the signals were ignored earlier, a signal that
+    // arrives in between would be lost.
     let installing = DispatchGroup()
     for number in numbers {
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInteractive))

@@ -132,7 +132,7 @@ struct ThumbnailsCommand: AsyncParsableCommand {
     if code != 0 { throw ExitCode(code) }
   }
 
-  /// Returns an operation that creates one thumbnail, unless it is up to date.
+  /// Returns an operation that creates one thumbnail, unless the thumbnail is up to date.
   private func operation(
     _ name: String, _ files: ThumbnailFiles, _ tally: ThumbnailTally, _ display: ThumbnailDisplay
   ) -> Headway.Operation {

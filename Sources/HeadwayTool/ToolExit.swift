@@ -102,19 +102,19 @@ enum ToolExit: Int32 {
     }
   }
 
-  /// Prints a one-line error message, and returns the exit code.
+  /// Prints a one-line error message and returns the exit code.
   static func report(_ error: any Error) -> ExitCode {
     say(description(of: error))
     return ExitCode(ToolExit(error).rawValue)
   }
 
-  /// Writes one line to standard error, whatever line ends the text contains.
+  /// Writes one line to standard error, regardless of the line endings in the text.
   static func say(_ text: String) {
     let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
     StandardStream.error.writeLine("headway: \(sentence(line))")
   }
 
-  /// Returns the text with a period, if it does not end a sentence.
+  /// Returns the text, with a period if it does not end like a sentence.
   static func sentence(_ text: String) -> String {
     endsSentence(text[...]) ? text : "\(text)."
   }

@@ -16,13 +16,13 @@ import Darwin
 /// The open connections of browsers.
 ///
 /// When the server ends, NIO drops a connection that it has accepted but not yet handed over. A connection that is
-/// dropped while it is open stops the process (https://github.com/apple/swift-nio/issues/2813). So each connection is
-/// kept here until it is closed, and the remaining ones are closed at the end.
+/// dropped while it is open stops the process (https://github.com/apple/swift-nio/issues/2813). Therefore, each
+/// connection is kept here until it is closed, and the remaining ones are closed at the end.
 ///
 /// The number of connections is limited, because each one uses a file descriptor of the process. A new connection
 /// replaces the one that has waited longest for the headers of a request.
 package final class Connections: Sendable {
-  /// Sets up and handles connections like Hummingbird, and keeps each one while it is open.
+  /// Sets up and handles connections like Hummingbird and keeps each one while it is open.
   package struct Keeping: ServerChildChannel {
     fileprivate let base: HTTP1Channel
     fileprivate let limits: RequestTimer.Limits
@@ -31,9 +31,9 @@ package final class Connections: Sendable {
     /// Sets up a connection.
     ///
     /// - Parameters:
-    ///   - channel: The connection.
-    ///   - logger: A logger.
-    /// - Returns: The connection.
+    ///   - channel: The new connection of a browser.
+    ///   - logger: A logger for Hummingbird.
+    /// - Returns: The connection, ready for requests.
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
       base.setup(channel: channel, logger: logger).flatMapThrowing { connection in
         let pipeline = channel.pipeline.syncOperations
@@ -49,8 +49,8 @@ package final class Connections: Sendable {
     /// Handles the requests of a connection.
     ///
     /// - Parameters:
-    ///   - value: The connection.
-    ///   - logger: A logger.
+    ///   - value: The connection to handle.
+    ///   - logger: A logger for Hummingbird.
     package func handle(value: HTTP1Channel.Value, logger: Logger) async {
       await base.handle(value: value, logger: logger)
     }
@@ -58,8 +58,8 @@ package final class Connections: Sendable {
 
   private struct Entry {
     let connection: HTTP1Channel.Value
-    /// The position in the order in which connections began to wait for a request; nil while a request is being
-    /// answered.
+    /// The connection's position among all waiting connections, by the time when each began to wait for a request; nil
+    /// while a request is being answered.
     var waiting: Int?
   }
 

@@ -20,7 +20,7 @@ package final class RequestTimer: ChannelDuplexHandler {
     package var nextHead = TimeAmount.seconds(60)
     /// How long the body of a request can take.
     package var body = TimeAmount.seconds(30)
-    /// How long a client can leave a part of a response unread.
+    /// How long a client can leave part of a response unread.
     package var reading = TimeAmount.seconds(60)
 
     /// Creates the default limits.
@@ -37,7 +37,7 @@ package final class RequestTimer: ChannelDuplexHandler {
   /// Creates a timer for one connection.
   ///
   /// - Parameters:
-  ///   - limits: The limits.
+  ///   - limits: How long a client can take.
   ///   - onWaiting: Called when the connection starts or stops waiting for the headers of a request.
   package init(
     _ limits: Limits = Limits(), onWaiting: @escaping (_ isWaiting: Bool) -> Void = { _ in }

@@ -31,13 +31,13 @@ package struct SafeCookie: Sendable {
   /// Returns the name of the cookie.
   ///
   /// - Parameter isEncrypted: Whether the connection is encrypted.
-  /// - Returns: The name.
+  /// - Returns: The name, with a prefix on encrypted connections.
   package func name(isEncrypted: Bool) -> String { isEncrypted ? secureName : name }
 
   /// Returns the value that a browser sends.
   ///
   /// - Parameters:
-  ///   - request: A request.
+  ///   - request: A request of the browser.
   ///   - isEncrypted: Whether the connection is encrypted.
   /// - Returns: The value; nil if there is none.
   package func value(in request: Request, isEncrypted: Bool) -> String? {
@@ -48,9 +48,9 @@ package struct SafeCookie: Sendable {
   /// Returns the header that stores a value in a browser.
   ///
   /// - Parameters:
-  ///   - value: The value.
+  ///   - value: The value to store.
   ///   - isEncrypted: Whether the connection is encrypted.
-  /// - Returns: The header.
+  /// - Returns: A `Set-Cookie` header field.
   package func header(_ value: String, isEncrypted: Bool) -> HTTPField {
     let flags = "HttpOnly; SameSite=\(sameSite); Path=\(path)" + (isEncrypted ? "; Secure" : "")
     return HTTPField(name: .setCookie, value: "\(name(isEncrypted: isEncrypted))=\(value); \(flags)")
@@ -58,7 +58,7 @@ package struct SafeCookie: Sendable {
 
   /// Returns whether the cookies of a request were set on an encrypted connection; nil if there are none.
   ///
-  /// - Parameter request: A request.
+  /// - Parameter request: A request of the browser.
   /// - Returns: True if there is a cookie that browsers send only on encrypted connections.
   static func isSecure(in request: Request) -> Bool? {
     let names = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }

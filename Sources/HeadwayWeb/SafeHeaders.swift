@@ -8,7 +8,7 @@ extension Response {
   /// A response can have its own policy, for a page that contains its script.
   ///
   /// - Parameters:
-  ///   - policy: The content policy.
+  ///   - policy: The value of `Content-Security-Policy`.
   ///   - referrer: Which addresses browsers send to other pages. With `no-referrer`, they send no origin with forms.
   package mutating func addSafeHeaders(policy: String, referrer: String = "no-referrer") {
     let fields: [(HTTPField.Name, String)] = [

@@ -9,10 +9,10 @@ package enum Secret {
     return String(generator.next(), radix: 36) + String(generator.next(), radix: 36)
   }
 
-  /// Compares two texts, and takes the same time wherever the difference is.
+  /// Compares two strings and takes the same time wherever the difference is.
   ///
   /// - Parameters:
-  ///   - one: A text.
+  ///   - one: One of the strings.
   ///   - other: Another text.
   /// - Returns: Whether they are equal.
   package static func areEqual(_ one: String, _ other: String) -> Bool {

@@ -1,5 +1,5 @@
 #if Web
-/// The names under which browsers reach a server.
+/// The names that browsers use to reach a server.
 package enum WebAddress {
   /// Returns whether the value of the header `Host` is a name of this machine.
   ///
@@ -16,8 +16,8 @@ package enum WebAddress {
   /// Returns whether the value of the header `Host` is a name with a port.
   ///
   /// - Parameters:
-  ///   - authority: The value.
-  ///   - host: The name.
+  ///   - authority: The value of the header.
+  ///   - host: The name that the value must have.
   ///   - port: The port of the server. Browsers omit the default port.
   /// - Returns: Whether the value consists of both.
   package static func isName(_ authority: String, of host: String, port: Int) -> Bool {
@@ -27,7 +27,7 @@ package enum WebAddress {
   /// Returns the host for a URL, with brackets around an address of IPv6.
   ///
   /// - Parameter host: A name or an address.
-  /// - Returns: The host.
+  /// - Returns: The host, with brackets if necessary.
   package static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
 }
 #endif

@@ -21,7 +21,7 @@ package struct WebServer: Sendable {
   ///
   /// - Parameters:
   ///   - host: The address to listen on.
-  ///   - port: The port, or the next free one if it is in use; 0 for any port.
+  ///   - port: The port to use; 0 for any port. If another program uses it, the server uses the next free port.
   ///   - limits: How long a connection waits for its client.
   ///   - maxConnectionCount: The number of connections above which a new connection replaces an old one.
   package init(
@@ -74,8 +74,9 @@ package struct WebServer: Sendable {
     // Errors are thrown; a log of requests would only be in the way.
     let logger = Logger(label: "web") { _ in SwiftLogNoOpLogHandler() }
     let connections = Connections(maxCount: maxConnectionCount)
-    // Not an `Application`, because that runs a service next to the server that might deadlock when its task is
-    // cancelled: tasks that have their own executor are cancelled under a lock that a change of executor also acquires.
+    // Not an `Application`, because an application runs another service next to the server. That service might deadlock
+    // when its task is cancelled: tasks with their own executor are cancelled under a lock, and a change of executor
+    // acquires the same lock.
     let server = Server(
       childChannelSetup: connections.serving(limits: limits) { request, writer, channel in
         let source = ApplicationRequestContextSource(channel: channel, logger: logger)
@@ -104,7 +105,7 @@ package struct WebServer: Sendable {
     do {
       return try await responder.respond(to: request, context: context)
     } catch let error as HTTPParserError {
-      // The connection responds to it, and is closed.
+      // The connection responds to it and is closed.
       throw error
     } catch {
       return Response(status: .internalServerError)

@@ -1,5 +1,5 @@
 extension CSVReader {
-  /// The rows of the file, each decoded as a value.
+  /// The file's rows, each decoded as a value.
   ///
   /// ```swift
   /// struct Station: Decodable {
@@ -18,7 +18,7 @@ extension CSVReader {
   /// described there.
   ///
   /// - Parameter type: The type of the values.
-  /// - Returns: The values. Nothing is read before you request them.
+  /// - Returns: An asynchronous sequence of one value per row. Nothing is read before you request them.
   public func rows<Value: Decodable>(as type: Value.Type) -> Values<Value> { Values(rows: rows) }
 
   /// The rows of a file as values of a type.
@@ -41,10 +41,10 @@ extension CSVReader {
 
       init(rows: Rows.Iterator) { self.rows = rows }
 
-      /// Returns the value of the next row, and reads a chunk if necessary.
+      /// Returns the value of the next row and reads a chunk if necessary.
       ///
       /// - Parameter actor: The actor that the caller runs on, where it also resumes.
-      /// - Returns: A value. Nil at the end of the file and after a read error.
+      /// - Returns: The value of the next row. Nil at the end of the file and after a read error.
       /// - Throws: ``CSVReaderError``, or `CancellationError`.
       @inlinable
       public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
@@ -52,9 +52,9 @@ extension CSVReader {
         return try decode(row)
       }
 
-      /// Returns the value of the next row, and reads a chunk if necessary.
+      /// Returns the value of the next row and reads a chunk if necessary.
       ///
-      /// - Returns: A value. Nil at the end of the file and after a read error.
+      /// - Returns: The value of the next row. Nil at the end of the file and after a read error.
       /// - Throws: ``CSVReaderError``, or `CancellationError`.
       @inlinable
       public mutating func next() async throws -> Value? { try await next(isolation: #isolation) }
@@ -95,7 +95,7 @@ extension CSVReader {
   /// Reads all rows of a file that fits into memory, on the calling thread.
   ///
   /// - Parameter type: The type of the values.
-  /// - Returns: The value of each row, in the order of the file.
+  /// - Returns: The value of each row, in file order.
   /// - Throws: ``CSVReaderError`` if the file or a row can't be read or decoded.
   /// - Complexity: O(*n*) in the size of the file.
   public func decodeAll<Value: Decodable>(as type: Value.Type) throws -> [Value] {

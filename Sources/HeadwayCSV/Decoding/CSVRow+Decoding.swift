@@ -13,16 +13,15 @@ extension CSVRow {
   /// }
   /// ```
   ///
-  /// The keys are the names of columns; where they differ, `CodingKeys` maps them. Other columns are ignored. A
-  /// property whose type is ``CSVFieldConvertible`` is read like in ``value(_:as:)``. Any other type decodes itself
-  /// from a single value: for example, `UUID` is read from text. An optional property is nil if its field is empty or
-  /// its column does not exist. A structure inside the structure is an error, because a field contains one value.
+  /// The keys are column names; where they differ, `CodingKeys` maps them. Other columns are ignored. A property whose
+  /// type is ``CSVFieldConvertible`` is read like in ``value(_:as:)``. Any other type decodes itself from a single
+  /// value: for example, `UUID` is read from text. An optional property is nil if its field is empty or its column does
+  /// not exist. A structure inside the structure can't be decoded, because a field contains one value.
   ///
-  /// An array contains all fields in order: `row.decode([Double].self)`. A dictionary has the names of the columns as
-  /// keys.
+  /// An array contains all fields in order: `row.decode([Double].self)`. A dictionary has the column names as keys.
   ///
   /// - Parameter type: The type of the value.
-  /// - Returns: The value.
+  /// - Returns: The decoded row, as an instance of the type.
   /// - Throws: ``CSVReaderError`` with the code `noSuchColumn`, `missingField`, `invalidValue`, `invalidUTF8` or
   ///   `unsupportedType`. An error that the type itself throws is stored in ``CSVReaderError/underlyingError``.
   /// - Complexity: O(*n*) in the length of the fields that the type decodes.

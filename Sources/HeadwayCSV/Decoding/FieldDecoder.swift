@@ -5,7 +5,7 @@ struct FieldDecoder: Decoder, SingleValueDecodingContainer {
   ///
   /// Nil if the file has no such column.
   let position: Int?
-  /// The name of the column.
+  /// The column's name.
   let name: String
   /// The type that decodes itself.
   var type: Any.Type = Any.self

@@ -1,7 +1,7 @@
-/// The positions of the columns that a type decodes, in the order of its requests.
+/// The positions of the columns that a type decodes, in request order.
 ///
-/// A type requests the same keys in the same order for each row. So one comparison of names is enough, instead of a
-/// lookup in the header's dictionary.
+/// A type requests the same keys in the same order for each row. Therefore, a single comparison of names is enough, and
+/// no lookup in the header's dictionary is needed.
 final class KeyPositions {
   private let header: CSVHeader
   private var known: [(name: String, position: Int?)] = []

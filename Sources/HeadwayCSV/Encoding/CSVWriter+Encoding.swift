@@ -17,7 +17,7 @@ extension CSVWriter {
   /// the order of its `CodingKeys`. This includes the keys of properties that are nil. A key names its column. A column
   /// without a key and a property that is nil produce an empty field. A property whose type has
   /// ``CSVFieldConvertible/csvField`` is written that way. Any other type encodes itself as a single value. A structure
-  /// inside the structure is an error, because a field contains one value. The elements of an array are written as
+  /// inside the structure can't be encoded, because a field contains one value. The elements of an array are written as
   /// fields in order.
   ///
   /// - Parameter value: The value to write.
@@ -36,7 +36,7 @@ extension CSVWriter {
 
   /// Writes each of several values as a row.
   ///
-  /// - Parameter values: The values.
+  /// - Parameter values: The values to write, one per row.
   /// - Throws: The error that ``encode(_:)`` throws for the first value that can't be written.
   /// - Complexity: O(*n*) in the length of the fields.
   public func encode<Value: Encodable>(contentsOf values: some Sequence<Value>) throws(CSVWriterError) {

@@ -1,6 +1,6 @@
 /// A row that is assembled while a value is encoded.
 final class EncodedRow {
-  /// The names of the columns: the ones that were specified, or the keys of the value.
+  /// The column names: the ones that were specified, or the keys of the value.
   private(set) var names: [String]
   private(set) var fields: [String]
   private let mayAddNames: Bool

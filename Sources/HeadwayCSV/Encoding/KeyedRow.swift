@@ -25,7 +25,7 @@ struct KeyedRow<Key: CodingKey>: KeyedEncodingContainerProtocol {
     try FieldEncoder(row: row, name: key.stringValue).encode(value)
   }
 
-  // Nil also produces a field, so that the columns of the first row are those of all rows.
+  // Nil also produces a field, so that all rows have the same columns as the first row.
   func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try row.set(value, key.stringValue) }
   func encodeIfPresent(_ value: String?, forKey key: Key) throws { try row.set(value, key.stringValue) }
   func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try row.set(value, key.stringValue) }

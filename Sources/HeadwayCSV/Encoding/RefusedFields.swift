@@ -1,4 +1,4 @@
-/// Replaces the containers that a field can't contain: each use is an error.
+/// Replaces the containers that a field can't contain: each use throws an error.
 struct RefusedFields<Key: CodingKey>: KeyedEncodingContainerProtocol, UnkeyedEncodingContainer {
   let error: CSVWriterError
 

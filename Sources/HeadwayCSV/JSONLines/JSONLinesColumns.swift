@@ -1,4 +1,4 @@
-/// The names of the members of all objects in JSON Lines, in the order of their first occurrence.
+/// The member names of all objects in JSON Lines, ordered by first occurrence.
 struct JSONLinesColumns {
   private(set) var names: [String] = []
   private var known: Set<String> = []
@@ -13,7 +13,7 @@ struct JSONLinesColumns {
   /// Adds the names in some bytes.
   ///
   /// - Parameters:
-  ///   - bytes: The next bytes.
+  ///   - bytes: The bytes that follow the bytes of the previous call.
   ///   - isFinal: Whether these are the last bytes.
   mutating func add(_ bytes: UnsafeRawBufferPointer, isFinal: Bool) {
     var start = 0

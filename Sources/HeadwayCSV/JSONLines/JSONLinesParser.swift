@@ -1,20 +1,20 @@
 /// Reads JSON Lines, one object per line, as records.
 ///
-/// The names of members are the columns.
+/// Each member is a column.
 ///
 /// Handles bytes like ``CSVParser``: bytes that a call does not consume must be passed first in the next call. Records
 /// are delivered as ``CSVRecord``, with the line as the raw bytes. The names count as the first record, like the header
 /// of a CSV file, so the first line with an object is record 2.
 ///
-/// The field of a number, or of an object or array inside the object, is its text. The field of a string is its
-/// content, and counts as quoted. `true` is 1 and `false` is 0, as in SQLite's own JSON functions. `null` is an empty
-/// field without quotes. If the line does not have the member, the field is also absent (``CSVRecord/isAbsent(at:)``).
+/// The field of a number, or of an object or array inside the object, is its text. The field of a string is its content
+/// and counts as quoted. `true` is 1 and `false` is 0, as in SQLite's own JSON functions. `null` is an empty field
+/// without quotes. If the line does not have the member, the field is also absent (``CSVRecord/isAbsent(at:)``).
 ///
 /// A line is malformed if it is not a single JSON object, or if the object contains a member twice or a member that is
 /// not a column.
 struct JSONLinesParser: ~Copyable {
   private let maxRecordLength: Int
-  /// The names of the columns by position.
+  /// The column names, by position.
   ///
   /// `positions` maps the names to the positions.
   let columns: [String]
@@ -24,7 +24,7 @@ struct JSONLinesParser: ~Copyable {
   private var fields = FieldTable()
   private var contents = UnescapedFields()
   private var isSkippingLine = false
-  /// The number of unconsumed bytes that are known to contain no line end.
+  /// The number of unconsumed bytes that are known to contain no line ending.
   private var searched = 0
 
   private(set) var lineNumber = 1
@@ -142,7 +142,7 @@ struct JSONLinesParser: ~Copyable {
         recordNumber: recordCount, byteOffset: offset, rawBytes: start, isTruncated: true))
   }
 
-  /// Finds the members of an object, and returns the reason if it is malformed.
+  /// Finds the members of an object and returns the reason if it is malformed.
   private mutating func scan(_ text: UnsafeRawBufferPointer) -> JSONScanner.Failure? {
     for column in slots.indices { slots[column] = nil }
     var scanner = JSONScanner(text)
@@ -162,7 +162,7 @@ struct JSONLinesParser: ~Copyable {
     return nil
   }
 
-  /// Writes the values of the members, in the order of the columns, to the tables that the record reads.
+  /// Writes the values of the members, in column order, to the tables that the record reads.
   private mutating func fillFields(from text: UnsafeRawBufferPointer) {
     contents.reserve(bytes: text.count + columns.count, fields: columns.count)
     var start = 0

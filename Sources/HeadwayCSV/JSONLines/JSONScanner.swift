@@ -37,7 +37,7 @@ struct JSONScanner {
 
   /// Reads one object, which must be the whole text.
   ///
-  /// - Parameter member: Called for each member, in the order of the text.
+  /// - Parameter member: Called for each member, as the text orders them.
   /// - Throws: ``Failure``.
   /// - Complexity: O(*n*) in the number of bytes. No allocation.
   mutating func object(_ member: (Member) throws(Failure) -> Void) throws(Failure) {
@@ -127,7 +127,7 @@ struct JSONScanner {
     }
   }
 
-  /// Reads a string, and returns the position of its content.
+  /// Reads a string and returns the position of its content.
   private mutating func string() throws(Failure) -> (content: Range<Int>, hasEscapes: Bool) {
     let opening = position
     guard take("\"") else { throw failure("not a string") }

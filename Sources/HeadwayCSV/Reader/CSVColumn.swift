@@ -10,11 +10,11 @@ import Synchronization
 public protocol CSVColumnSelector {
   /// Finds the column.
   ///
-  /// - Parameter header: The names of the file's columns.
+  /// - Parameter header: The file's column names.
   /// - Returns: The position of the field in a row, from 0; nil if the file has no such column.
   func csvPosition(in header: CSVHeader) -> Int?
 
-  /// The name of the column in errors, for a file that does not have it.
+  /// The column's name in errors, for a file without this column.
   var csvColumnName: String { get }
 }
 
@@ -27,15 +27,15 @@ public protocol CSVColumnSelector {
 /// }
 /// ```
 ///
-/// A string works as well, but is looked up for each row. Any thread can use a `CSVColumn`, and for any number of
-/// files, one after the other.
+/// A string works as well but is looked up for each row. Any thread can use a `CSVColumn`, and for any number of files,
+/// one after the other.
 public final class CSVColumn: CSVColumnSelector, Sendable {
-  /// The name of the column.
+  /// The column's name.
   public let csvColumnName: String
 
   /// The header that was used last and the position in it, combined in one word.
   ///
-  /// So the two are always consistent without a lock, and no other memory access has to be ordered.
+  /// As a result, the two values are always consistent without a lock, and no other memory access has to be ordered.
   private let known = Atomic<Int>(0)
   private static let positionBits = 24
 
@@ -46,7 +46,7 @@ public final class CSVColumn: CSVColumnSelector, Sendable {
 
   /// Finds the column.
   ///
-  /// - Parameter header: The names of the file's columns.
+  /// - Parameter header: The file's column names.
   /// - Returns: The position of the field in a row, from 0; nil if the file has no such column.
   /// - Complexity: O(1), a few instructions for the header that was used last.
   public func csvPosition(in header: CSVHeader) -> Int? {
@@ -63,7 +63,7 @@ public final class CSVColumn: CSVColumnSelector, Sendable {
 extension String: CSVColumnSelector {
   /// Finds the column with this name.
   ///
-  /// - Parameter header: The names of the file's columns.
+  /// - Parameter header: The file's column names.
   /// - Returns: The position of the field in a row, from 0; nil if the file has no such column.
   /// - Complexity: O(1)
   public func csvPosition(in header: CSVHeader) -> Int? { header.position(of: self) }
@@ -75,9 +75,9 @@ extension String: CSVColumnSelector {
 extension Int: CSVColumnSelector {
   /// The number itself, unless it is negative.
   ///
-  /// - Parameter header: The names of the file's columns.
+  /// - Parameter header: The file's column names.
   /// - Returns: The position of the field in a row, starting at 0. It can be beyond the header, because a longer row
-  ///   may have such a field.
+  ///   can have such a field.
   @inlinable
   public func csvPosition(in header: CSVHeader) -> Int? { self < 0 ? nil : self }
 
@@ -88,7 +88,7 @@ extension Int: CSVColumnSelector {
 extension CSVColumnSelector where Self: RawRepresentable, RawValue == String {
   /// Finds the column that the raw value names.
   ///
-  /// - Parameter header: The names of the file's columns.
+  /// - Parameter header: The file's column names.
   /// - Returns: The position of the field in a row, from 0; nil if the file has no such column.
   /// - Complexity: O(1)
   public func csvPosition(in header: CSVHeader) -> Int? { header.position(of: rawValue) }

@@ -7,7 +7,7 @@ extension FixedWidthInteger where Self: CSVFieldConvertible {
   ///
   /// A sign, and blanks before and after the number, are allowed; nothing else is.
   ///
-  /// - Parameter bytes: The field.
+  /// - Parameter bytes: The content of the field, without quotes.
   public init?(csvField bytes: UnsafeRawBufferPointer) {
     if let number = NumberParsing.integer(bytes) {
       self.init(exactly: number)
@@ -44,7 +44,7 @@ extension Double: CSVFieldConvertible {
   /// The value is the nearest finite number of this type. A sign, and blanks before and after the number, are allowed.
   /// Names such as `nan` and hexadecimal digits are not.
   ///
-  /// - Parameter bytes: The field.
+  /// - Parameter bytes: The content of the field, without quotes.
   public init?(csvField bytes: UnsafeRawBufferPointer) {
     guard let number = NumberParsing.real(bytes) else { return nil }
     self = number
@@ -59,7 +59,7 @@ extension Float: CSVFieldConvertible {
   ///
   /// Nil if it does not represent one, or if the number is too large.
   ///
-  /// - Parameter bytes: The field.
+  /// - Parameter bytes: The content of the field, without quotes.
   public init?(csvField bytes: UnsafeRawBufferPointer) {
     guard let number = NumberParsing.real(bytes) else { return nil }
     self.init(number)

@@ -36,7 +36,7 @@ extension String: CSVFieldConvertible {
   ///
   /// Nil if it is not valid UTF-8.
   ///
-  /// - Parameter bytes: The field.
+  /// - Parameter bytes: The content of the field, without quotes.
   public init?(csvField bytes: UnsafeRawBufferPointer) {
     if bytes.isASCII {
       self.init(decoding: bytes.assumingMemoryBound(to: UInt8.self), as: UTF8.self)
@@ -54,7 +54,7 @@ extension Bool: CSVFieldConvertible {
   ///
   /// Nil for anything else.
   ///
-  /// - Parameter bytes: The field.
+  /// - Parameter bytes: The content of the field, without quotes.
   public init?(csvField bytes: UnsafeRawBufferPointer) {
     guard bytes.count <= 5 else { return nil }
     switch String(decoding: bytes, as: UTF8.self).lowercased() {
@@ -73,7 +73,7 @@ extension Optional: CSVFieldConvertible where Wrapped: CSVFieldConvertible {
   ///
   /// Nil if the field does not represent a value.
   ///
-  /// - Parameter bytes: The field.
+  /// - Parameter bytes: The content of the field, without quotes.
   @inlinable
   public init?(csvField bytes: UnsafeRawBufferPointer) {
     if bytes.isEmpty {
@@ -95,7 +95,7 @@ extension RawRepresentable where Self: CSVFieldConvertible, RawValue: CSVFieldCo
   ///
   /// Nil if there is none.
   ///
-  /// - Parameter bytes: The field.
+  /// - Parameter bytes: The content of the field, without quotes.
   public init?(csvField bytes: UnsafeRawBufferPointer) {
     guard let rawValue = RawValue(csvField: bytes) else { return nil }
     self.init(rawValue: rawValue)

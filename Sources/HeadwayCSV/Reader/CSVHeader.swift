@@ -5,7 +5,7 @@ import Synchronization
 /// Blanks around a name are removed. A column without a name is named `column_1` and so on, by its position. If two
 /// columns have the same name, the second gets a number after it: `name`, `name_2`. Names are case-sensitive.
 public final class CSVHeader: Sendable {
-  /// The names, in the order of the file.
+  /// The names, in file order.
   public let names: [String]
 
   private let positions: [String: Int]

@@ -5,7 +5,7 @@ extension CSVReader {
   /// CSVReader(path: path, options: .init(header: .names(["id", "name"]), delimiter: UInt8(ascii: ";")))
   /// ```
   public struct Options: Sendable, Hashable {
-    /// The source of the names of the columns.
+    /// The source of the column names.
     public enum Header: Sendable, Hashable {
       /// The first record contains the names.
       case firstRecord
@@ -25,7 +25,7 @@ extension CSVReader {
 
     /// How to treat a row that has more or fewer fields than there are columns.
     public enum RaggedRowPolicy: Sendable, Hashable {
-      /// The row is an error with the code `raggedRow`.
+      /// Reading the row fails with the code `raggedRow`.
       case `throw`
       /// The row is returned or written unchanged.
       ///
@@ -34,7 +34,7 @@ extension CSVReader {
       case keep
     }
 
-    /// The source of the names of the columns.
+    /// The source of the column names.
     public var header: Header
 
     /// The dialect of the file.
@@ -84,7 +84,7 @@ extension CSVReader {
     /// its format.
     ///
     /// - Parameters:
-    ///   - header: The source of the names of the columns.
+    ///   - header: The source of the column names.
     ///   - dialect: The dialect of the file. Nil to detect it.
     ///   - delimiter: The delimiter, if the rest of the dialect should be detected.
     ///   - comment: The first byte of comment lines.

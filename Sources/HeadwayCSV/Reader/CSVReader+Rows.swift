@@ -1,7 +1,7 @@
 internal import HeadwayLines
 
 extension CSVReader {
-  /// The rows of the file, one at a time.
+  /// The file's rows, one at a time.
   ///
   /// ```swift
   /// for try await row in CSVReader(path: path).rows {
@@ -10,7 +10,7 @@ extension CSVReader {
   /// ```
   ///
   /// The loop runs in your task. When all rows that have been read are used up, an operation on the reader's queue
-  /// reads a chunk while the task is suspended. Nothing is read before that.
+  /// reads a chunk while the task is suspended. Nothing is read before then.
   ///
   /// Cancelling the task ends the loop with `CancellationError` when it requests the next row, even if rows have been
   /// read that it has not received. If no writer has opened a FIFO at that time, the read ends within a tenth of a
@@ -37,7 +37,7 @@ extension CSVReader {
       private var pump: BatchPump<RowSource>?
       private var batch: RowBatch?
       private var position = 0
-      /// The number of rows that are left in the batch.
+      /// The number of remaining rows in the batch.
       ///
       /// Where `next` is inlined, it reads only this property.
       @usableFromInline var remaining = 0
@@ -49,21 +49,21 @@ extension CSVReader {
       /// For tests.
       package var bytesRead: Int { pump?.bytesRead ?? 0 }
 
-      /// Returns the next row, and reads a chunk if necessary.
+      /// Returns the next row and reads a chunk if necessary.
       ///
       /// - Parameter actor: The actor that the caller runs on, where it also resumes.
-      /// - Returns: A row. Nil at the end of the file and after an error.
+      /// - Returns: The next row of the file. Nil at the end of the file and after an error.
       /// - Throws: ``CSVReaderError``, or `CancellationError`.
       @inlinable
       public mutating func next(isolation actor: isolated (any Actor)?) async throws -> CSVRow? {
-        // Inlined, so that rows that have been read cost no asynchronous call, which would be most of their cost.
+        // Inlined, so that rows in the batch cost no asynchronous call. That call would be most of their cost.
         if remaining > 0 { return try nextOfBatch() }
         return try await firstOfNextBatch(isolation: actor)
       }
 
-      /// Returns the next row, and reads a chunk if necessary.
+      /// Returns the next row and reads a chunk if necessary.
       ///
-      /// - Returns: A row. Nil at the end of the file and after an error.
+      /// - Returns: The next row of the file. Nil at the end of the file and after an error.
       /// - Throws: ``CSVReaderError``, or `CancellationError`.
       @inlinable
       public mutating func next() async throws -> CSVRow? { try await next(isolation: #isolation) }

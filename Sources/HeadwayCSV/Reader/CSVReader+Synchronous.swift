@@ -54,7 +54,7 @@ extension CSVReader {
   ///
   /// The bytes that are read from a pipe, a descriptor or standard input for this purpose are not read again.
   ///
-  /// - Returns: The names of the columns, the dialect, the encoding and so on.
+  /// - Returns: The column names, the dialect, the encoding and so on.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead`, `foreignContent` or `badHeader`.
   public func detectLayout() throws(CSVReaderError) -> CSVLayout {
     var source = RowSource(self)

@@ -20,7 +20,7 @@ internal import HeadwayLines
 ///
 /// **Format.** The first record names the columns, unless ``Options/header`` specifies otherwise. The delimiter, the
 /// quote and the encoding are detected from the beginning of the file, unless you specify them. A byte order mark is
-/// removed. Quoted fields can contain delimiters, line ends and doubled quotes. Blank lines are skipped. See
+/// removed. Quoted fields can contain delimiters, line endings and doubled quotes. Blank lines are skipped. See
 /// ``CSVParser`` for the rules. A file without any byte has no columns and no rows.
 ///
 /// **Memory.** A reader uses about 900 KB regardless of the size of the file, or as much as one record needs if that is
@@ -42,7 +42,7 @@ public struct CSVReader: Sendable {
     case bytes([UInt8])
   }
 
-  /// The name of the file in errors: its path, or another name for bytes that have no path.
+  /// The file's name in errors: its path, or another name for bytes that have no path.
   public let path: String
 
   /// How to read the file.
@@ -74,7 +74,7 @@ public struct CSVReader: Sendable {
   /// Prepares to read from a descriptor, starting at its current position.
   ///
   /// - Parameters:
-  ///   - fileDescriptor: The descriptor, open for reading. It is not closed, and must stay open while it is read.
+  ///   - fileDescriptor: The descriptor, open for reading. It is not closed and must stay open while it is read.
   ///   - options: The format of the file, and how ragged rows are treated.
   ///   - queue: The queue that runs the blocking reads of the asynchronous forms. If nil, a queue that all readers
   ///     share.

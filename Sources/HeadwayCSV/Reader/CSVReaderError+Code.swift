@@ -23,7 +23,7 @@ extension CSVReaderError {
     /// ``CSVReaderError/underlyingError`` is a ``CSVError`` that contains the reason and the position.
     public static let malformedRecord = Code("malformed record")
 
-    /// A row has more or fewer fields than there are columns, and the options specify that this is an error.
+    /// A row has more or fewer fields than there are columns, and the options reject such rows.
     public static let raggedRow = Code("row of another length")
 
     /// There is no column with that name or number.

@@ -33,7 +33,7 @@ public struct CSVReaderError: Error, Sendable, CustomStringConvertible {
   /// Nil if the error does not concern a row.
   public let rowNumber: Int?
 
-  /// The name of the column.
+  /// The column's name.
   ///
   /// Nil if the error does not concern a column.
   public let columnName: String?
@@ -43,7 +43,7 @@ public struct CSVReaderError: Error, Sendable, CustomStringConvertible {
   /// Nil if the error does not concern a field.
   public let field: String?
 
-  /// What happened, as one or more sentences for people, without the position.
+  /// A description of the error for people, as one or more sentences, without the position.
   public let context: String
 
   /// The cause of the error: a `LineReaderError` for the file, a ``CSVError`` for a malformed record, or the error that

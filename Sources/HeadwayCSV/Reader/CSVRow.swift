@@ -10,7 +10,7 @@
 /// Its fields are not converted before you request them. You select a column by name, by its position starting at 0, or
 /// with a ``CSVColumn``, which is the fastest way to select by name.
 ///
-/// A row never changes. You can keep it, and send it to other threads and tasks. It keeps the memory of the rows around
+/// A row never changes. You can keep it and send it to other threads and tasks. It keeps the memory of the rows around
 /// it, up to 64 KB, so keep values rather than rows.
 ///
 /// `@unchecked Sendable`, because its pointers refer to memory of the batch, which does not change while a row refers
@@ -40,12 +40,12 @@ public struct CSVRow: @unchecked Sendable {
     (self.lineNumber, self.rowNumber, self.batch) = (lineNumber, rowNumber, batch)
   }
 
-  /// The names of the columns.
+  /// The column names.
   @inlinable public var header: CSVHeader { batch.header }
 
   /// Returns a field as text.
   ///
-  /// - Parameter column: The name of the column, its position starting at 0, or a ``CSVColumn``.
+  /// - Parameter column: The column's name, its position starting at 0, or a ``CSVColumn``.
   /// - Returns: The text, without the quotes around it. Empty for an empty field.
   /// - Throws: ``CSVReaderError`` with the code `noSuchColumn`, `missingField` or `invalidUTF8`.
   /// - Complexity: O(*n*) in the length of the field.
@@ -66,10 +66,10 @@ public struct CSVRow: @unchecked Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - column: The name of the column, its position starting at 0, or a ``CSVColumn``.
+  ///   - column: The column's name, its position starting at 0, or a ``CSVColumn``.
   ///   - type: The type of the value. The value of an optional type is nil for an empty field, and for a field that a
   ///     short row lacks.
-  /// - Returns: The value.
+  /// - Returns: The converted content of the field.
   /// - Throws: ``CSVReaderError`` with the code `noSuchColumn`, `missingField`, `invalidUTF8` or `invalidValue`.
   /// - Complexity: O(*n*) in the length of the field. No allocation for numbers and `Bool`.
   @inlinable
@@ -85,7 +85,7 @@ public struct CSVRow: @unchecked Sendable {
   /// Calls a closure with the bytes of a field, without copying them.
   ///
   /// - Parameters:
-  ///   - column: The name of the column, its position starting at 0, or a ``CSVColumn``.
+  ///   - column: The column's name, its position starting at 0, or a ``CSVColumn``.
   ///   - body: A closure that receives the bytes, without the quotes around them, in UTF-8 if the file is valid. They
   ///     are valid until it returns.
   /// - Returns: The value that the closure returns.
@@ -103,7 +103,7 @@ public struct CSVRow: @unchecked Sendable {
     return try body(bytes)
   }
 
-  /// All fields as text, in the order of the file.
+  /// All fields as text, in file order.
   ///
   /// - Throws: ``CSVReaderError`` with the code `invalidUTF8`.
   /// - Complexity: O(*n*) in the length of the row.

@@ -1,7 +1,7 @@
 /// Consecutive rows of a file, with the memory of their fields.
 ///
 /// `@unchecked Sendable`, because its reference count protects it: it is written to only while no row and no iterator
-/// refers to it, and only read after that.
+/// refers to it. Afterward, no thread writes to it.
 ///
 /// See `Docs/decisions/0022-csv-for-programs.md`.
 @usableFromInline
@@ -27,7 +27,7 @@ final class RowBatch: @unchecked Sendable {
   private static let usualFieldCount = 8 << 10
 
   @usableFromInline let header: CSVHeader
-  /// The name of the file in errors.
+  /// The file's name in errors.
   let path: String
   private var bytes: UnsafeMutableRawPointer
   private var byteCapacity = RowBatch.usualSize + RowBatch.usualSize / 8
@@ -64,7 +64,7 @@ final class RowBatch: @unchecked Sendable {
   /// Appends a record.
   ///
   /// - Parameters:
-  ///   - record: The record.
+  ///   - record: The record whose fields are added.
   ///   - count: The number of its fields to append.
   ///   - rowNumber: The number of the row in the file, starting at one.
   func append(_ record: borrowing CSVRecord, count: Int, rowNumber: Int) {
@@ -81,7 +81,7 @@ final class RowBatch: @unchecked Sendable {
         let content = record.unsafeBytes(at: index)
         length = content.count
         if end.isRewritten {
-          // The content is never longer than the field as it is in the file, and no other field needs that space.
+          // The content is never longer than the field in the file, and no other field needs that space.
           if let source = content.baseAddress { (base + start).copyMemory(from: source, byteCount: length) }
         } else {
           start &+= 1

@@ -24,7 +24,7 @@ struct RowSource: BatchSource, ~Copyable {
 
   init(_ reader: CSVReader) { self.reader = reader }
 
-  /// Returns the names of the columns and the format of the file, and reads no rows.
+  /// Returns the column names and the format of the file, without reading rows.
   mutating func detectLayout() throws(CSVReaderError) -> CSVLayout {
     let (records, header) = try records(of: reader.open())
     return CSVLayout(records, columns: header.names)

@@ -20,7 +20,7 @@ package protocol ByteSource: AnyObject {
   /// Nil if they can be read only once.
   func reopened() throws(CSVReaderError) -> (any ByteSource)?
 
-  /// Blocks until reading would not block, and checks for a cancellation from time to time.
+  /// Blocks until reading would not block and checks for a cancellation from time to time.
   ///
   /// - Parameter check: Called at least once. If it throws, the wait ends.
   /// - Throws: The error that `check` throws.
@@ -28,7 +28,7 @@ package protocol ByteSource: AnyObject {
 
   /// Reads the next bytes.
   ///
-  /// - Parameter target: The destination. It must not be empty.
+  /// - Parameter target: The memory for the bytes. It must not be empty.
   /// - Returns: The number of bytes that were read. Zero at the end.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead`.
   func read(into target: UnsafeMutableRawBufferPointer) throws(CSVReaderError) -> Int

@@ -9,12 +9,11 @@ public struct CSVLayout: Sendable, Hashable {
   public let isEncodingAssumed: Bool
   /// Whether the file is JSON Lines, one object per line, and not CSV.
   ///
-  /// Only an import reads such files. In that case, ``dialect`` has no meaning, and the names of members are the
-  /// columns.
+  /// Only an import reads such files. In that case, ``dialect`` has no meaning, and each member is a column.
   public let isJSONLines: Bool
   /// The dialect: the delimiter, the quote and so on.
   public let dialect: CSVDialect
-  /// The names of the columns.
+  /// The column names.
   public let columns: [String]
   /// The physical line, counted from 1, where the header begins.
   ///
@@ -38,7 +37,7 @@ public struct CSVLayout: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - source: The records of the file.
-  ///   - columns: The names of the columns.
+  ///   - columns: The column names, in file order.
   package init(_ source: RecordSource, columns: [String]) {
     let layout = source.layout
     isJSONLines = source.isJSONLines

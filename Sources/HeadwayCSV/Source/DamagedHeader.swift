@@ -1,6 +1,6 @@
 /// A header with a damaged quote or delimiter.
 enum DamagedHeader {
-  /// Returns the names of the columns, if they are clear.
+  /// Returns the column names, if they are clear.
   ///
   /// Each delimiter ends a name, and stray quotes are removed. If that produces too few names, each stretch between
   /// quotes is also a name, because a delimiter was lost there. A header that the dialect's delimiter does not divide

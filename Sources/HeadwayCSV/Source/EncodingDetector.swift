@@ -16,7 +16,7 @@ enum EncodingDetector {
   /// Without the trait `Encodings`, always Windows-1252.
   ///
   /// - Parameter lines: Lines that contain non-ASCII characters.
-  /// - Returns: The encoding.
+  /// - Returns: The most likely encoding of the lines.
   static func encoding(of lines: [UInt8]) -> CSVTextEncoding {
     #if Encodings
     let name = detected(lines)
@@ -79,8 +79,8 @@ enum EncodingDetector {
   /// Returns whether nearly all lines are text in an encoding whose characters are rarely next to ASCII letters.
   ///
   /// - Parameters:
-  ///   - lines: The lines.
-  ///   - encoding: The encoding.
+  ///   - lines: The lines, in the encoding to test.
+  ///   - encoding: The encoding to test.
   ///   - ranges: The characters that the text can contain in addition to ASCII. Nil for all.
   /// - Returns: Whether the lines are probably in that encoding.
   private static func hasWords(

@@ -60,8 +60,8 @@ struct EncodingEvidence {
 
   /// Returns the encoding, after all bytes have been added.
   ///
-  /// - Parameter isWhole: Whether the last line is complete, although it has no line end.
-  /// - Returns: The encoding.
+  /// - Parameter isWhole: Whether the last line is complete, although it has no line ending.
+  /// - Returns: The most likely encoding of the text.
   mutating func encoding(isWhole: Bool) -> CSVTextEncoding {
     if isWhole || validCount + invalidCount == 0, !rest.isEmpty {
       rest.withUnsafeBytes { addLine($0) }

@@ -24,9 +24,9 @@ enum FileContent {
   /// A byte order mark, or zeros in every other byte, identify UTF-16 or UTF-32.
   ///
   /// - Parameters:
-  ///   - bytes: The first bytes.
+  ///   - bytes: The first bytes of the file.
   ///   - isWhole: Whether these are all bytes of the file.
-  ///   - isNamedJSONLines: Whether the name of the file is one of JSON Lines.
+  ///   - isNamedJSONLines: Whether the file's name has an extension of JSON Lines.
   /// - Complexity: O(*n*) in the number of bytes.
   init(of bytes: UnsafeRawBufferPointer, isWhole: Bool, isNamedJSONLines: Bool = false) {
     if Self.isJSONLines(bytes, isWhole: isWhole, isNamed: isNamedJSONLines) {
@@ -84,17 +84,17 @@ enum FileContent {
     }
   }
 
-  /// Returns whether the name of a file is one of JSON Lines, compressed or not.
+  /// Returns whether a file name has an extension of JSON Lines, compressed or not.
   static func isNamedJSONLines(_ path: String) -> Bool {
     var name = path.lowercased()
     if let ending = Compression.endings.first(where: name.hasSuffix) { name.removeLast(ending.count) }
     return [".jsonl", ".ndjson"].contains(where: name.hasSuffix)
   }
 
-  /// Returns whether lines are JSON objects: the first one, or half of those of a text that begins like an object.
+  /// Returns whether lines are JSON objects: the first line, or half of the lines of a text that begins like an object.
   ///
-  /// If the name of the file is one of JSON Lines, one line is enough. A damaged line does not change the format of the
-  /// others. The lines of a single object that spans several lines do not count.
+  /// If the file's name has an extension of JSON Lines, one line is enough. A damaged line does not change the format
+  /// of the other lines. The lines of a single object that spans several lines do not count.
   private static func isJSONLines(_ bytes: UnsafeRawBufferPointer, isWhole: Bool, isNamed: Bool) -> Bool {
     let isBlank = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
     var text = bytes.dropFirst(bytes.starts(with: byteOrderMark) ? byteOrderMark.count : 0).drop(while: isBlank)

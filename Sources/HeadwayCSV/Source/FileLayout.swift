@@ -33,7 +33,7 @@ package struct FileLayout: Sendable {
   private(set) var repairedHeader: RepairedHeader?
   /// The reason why the columns have no names.
   package private(set) var unusableHeader: SkippedRecord?
-  /// The records at the beginning that are not part of the table, in the order of the file.
+  /// The records at the beginning that are not part of the table, in file order.
   package private(set) var skippedRecords: [SkippedRecord] = []
   /// The lines of rows that occur in the file a second time, after a repeated header.
   package private(set) var repeatedLines: Set<Int> = []
@@ -48,13 +48,13 @@ package struct FileLayout: Sendable {
   /// Nil if they were not requested.
   var sample: LayoutRecords?
 
-  /// Creates a layout from the options alone, and detects nothing.
+  /// Creates a layout from the options alone and detects nothing.
   init(_ options: RecordSource.Options, skippedLineCount: Int) {
     self.skippedLineCount = skippedLineCount
     hasHeader = options.hasHeader ?? true
   }
 
-  /// Creates the layout of JSON Lines, where the names of members are the columns.
+  /// Creates the layout of JSON Lines, where each member is a column.
   init(jsonColumns count: Int) { (headerRecordCount, columnCount) = (0, count) }
 
   /// Detects everything that the options do not specify.
@@ -152,7 +152,7 @@ package struct FileLayout: Sendable {
     return true
   }
 
-  /// Removes records at the beginning, and remembers them.
+  /// Removes records at the beginning and remembers them.
   private mutating func skip(_ count: Int, of found: inout LayoutRecords) {
     skippedRecords += found.records[..<count].map { record in
       let isComment = record.raw.first == UInt8(ascii: "#")
@@ -184,7 +184,7 @@ package struct FileLayout: Sendable {
           return found = rows
         }
         endsRowsWithDelimiter = true
-        // The empty field gets a column, because the header may have lost a delimiter. An existing table that lacks
+        // The empty field gets a column, because the header might have lost a delimiter. An existing table that lacks
         // this column does not get it.
         namesSurplusFields =
           options.namesSurplusFields

@@ -3,11 +3,11 @@ enum Header {
   /// Returns the fields of a header, without blanks around them.
   ///
   /// - Parameters:
-  ///   - record: The record.
+  ///   - record: The record that might contain names.
   ///   - isHeader: Whether the record contains names. If false, the names are empty, and there are as many as fields.
   ///   - quote: The quote that can enclose names, even after blanks.
   ///   - path: The path of the file, for errors.
-  /// - Returns: The fields.
+  /// - Returns: The names, one per field.
   /// - Throws: ``CSVReaderError`` with the code `badHeader`.
   static func fields(
     of record: borrowing CSVRecord, isHeader: Bool, quote: UInt8, path: String
@@ -51,7 +51,7 @@ enum Header {
   /// Returns the names with a number after each name that another column already has.
   ///
   /// - Parameters:
-  ///   - names: The names.
+  ///   - names: The names, which can contain duplicates.
   ///   - key: Returns the part of a name that determines whether two names are the same.
   /// - Returns: The names, and a dictionary from each changed name to the original one.
   static func distinct(_ names: [String], by key: (String) -> String) -> (names: [String], renamed: [String: String]) {

@@ -137,7 +137,7 @@ package struct LayoutRecords: Sendable {
     return !isTable(before: start) && (width > 2 || start > 1)
   }
 
-  /// Returns whether the records before a position form a table of their own: a header and at least two rows.
+  /// Returns whether the records before a position form a separate table: a header and at least two rows.
   private func isTable(before end: Int) -> Bool {
     let first = records[0].count
     return end > 2 && first > 1 && records[..<end].allSatisfy { $0.count == first }
@@ -197,9 +197,9 @@ package struct LayoutRecords: Sendable {
 
   /// Whether the first record is a row, so that there is no header.
   ///
-  /// Headers can contain numbers, dates or times, such as `country,2019,2020`. So in addition to matching types,
-  /// something else must indicate a row: different types, a fraction, a number that does not belong to a series of
-  /// names, or a text that occurs again below.
+  /// Headers can contain numbers, dates or times, such as `country,2019,2020`. Therefore, in addition to matching
+  /// types, something else must indicate a row: different types, a fraction, a number that does not belong to a series
+  /// of names, or a text that occurs again below.
   var beginsWithRow: Bool {
     guard let first = records.first, records.count > (isCut ? 1 : 2) else { return false }
     if repeatsMissing(first) { return true }

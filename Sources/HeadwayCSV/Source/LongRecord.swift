@@ -1,15 +1,15 @@
 /// Determines whether a record that is longer than the maximum ends, and where.
 ///
-/// The parser can't keep such a record, so it does not know whether a quoted field in it is closed, or whether a stray
-/// quote has swallowed the rows after it. This type reads ahead, and keeps nothing.
+/// The parser can't keep such a record, so it can't determine whether a quoted field in the record is closed, or
+/// whether a stray quote has swallowed the rows after it. This type reads ahead and keeps nothing.
 ///
 /// If the text can be read only once, there is no way back to those rows. In that case, each quote at the beginning of
 /// a field opens it: bytes that might be the content of a field are never read as rows. The record then always has an
-/// end: its line end, the line end after text that follows a closing quote, or the end of the text.
+/// end: its line ending, the line ending after text that follows a closing quote, or the end of the text.
 struct LongRecord {
   /// The size of a well-formed record.
   struct Extent {
-    /// The number of bytes of the record, including its line end.
+    /// The number of bytes of the record, including its line ending.
     var length = 0
     /// The number of physical lines.
     var lines = 0

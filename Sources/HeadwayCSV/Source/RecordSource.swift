@@ -1,6 +1,6 @@
 /// The records of a file.
 ///
-/// Reads the file in pieces into one buffer, and parses the available bytes.
+/// Reads the file in pieces into one buffer and parses the available bytes.
 package final class RecordSource {
   private let text: TextSource
   private var parser: CSVParser
@@ -18,8 +18,7 @@ package final class RecordSource {
   package private(set) var headerFields: [[UInt8]] = []
   /// The physical line of that record.
   package private(set) var headerLineNumber: Int?
-  /// The original names of columns whose names were changed because another column has the same name, by their new
-  /// names.
+  /// The original names of columns that were renamed because another column has the same name, by new name.
   package private(set) var renamedColumns: [String: String] = [:]
 
   /// The same text for reading ahead, and the number of its bytes that have been read.
@@ -36,7 +35,7 @@ package final class RecordSource {
   /// Detects the properties that the options do not specify from the beginning of the file.
   ///
   /// - Parameters:
-  ///   - file: The file.
+  ///   - file: The file to read.
   ///   - options: The known properties of the file.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead` or `foreignContent`.
   package init(_ file: any ByteSource, _ options: Options) throws(CSVReaderError) {
@@ -141,7 +140,7 @@ package final class RecordSource {
     return delimiter
   }
 
-  /// The name of the file in errors.
+  /// The file's name in errors.
   package var path: String { text.path }
   /// The size of the file, if it is known.
   package var size: Int? { text.size }
@@ -236,9 +235,9 @@ package final class RecordSource {
     parser.scanner.longQuote = record.found.map { .closed($0) } ?? .stray
   }
 
-  /// Returns the names of the fields: those of the header, or names that are generated from their numbers.
+  /// Returns the field names: those of the header, or names that are generated from their numbers.
   ///
-  /// - Returns: The names. Nil if there is no record.
+  /// - Returns: The names, one per column. Nil if there is no record.
   /// - Throws: ``CSVReaderError`` with the code `badHeader` or `cannotRead`.
   package func header() throws(CSVReaderError) -> [String]? {
     if let columns = jsonLines?.columns {
@@ -383,7 +382,7 @@ package final class RecordSource {
     start = 0
   }
 
-  /// Blocks until reading would not block, and checks for a cancellation from time to time.
+  /// Blocks until reading would not block and checks for a cancellation from time to time.
   func waitUntilReadable(_ check: () throws -> Void) throws { try text.waitUntilReadable(check) }
 
   /// Reads as many bytes as fit into the buffer.

@@ -78,7 +78,7 @@ package struct SampleRecord: Sendable {
   ///   - isWhole: Whether it is the whole file.
   ///   - dialect: The dialect of the file.
   ///   - skippedLineCount: The number of physical lines at the start that are not records.
-  /// - Returns: The records, in the order of the file.
+  /// - Returns: The records, in file order.
   static func all(
     in bytes: UnsafeRawBufferPointer, isWhole: Bool, _ dialect: CSVDialect, skippedLineCount: Int
   ) -> [SampleRecord] {

@@ -51,11 +51,10 @@ final class TextDecoder {
   /// Converts as many of the bytes as there is room for.
   ///
   /// - Parameters:
-  ///   - source: The bytes.
+  ///   - source: The bytes to decode.
   ///   - isFinal: Whether these are the last bytes, so that an incomplete character at the end is invalid.
   ///   - target: The destination for the text, at least 16 bytes.
-  /// - Returns: The number of bytes that were read, which can exclude an incomplete character, and the number of bytes
-  ///   that were written.
+  /// - Returns: The numbers of bytes read and written. An incomplete character at the end might not be read.
   func decode(
     _ source: UnsafeRawBufferPointer, isFinal: Bool, into target: UnsafeMutableRawBufferPointer
   ) -> (read: Int, written: Int) {

@@ -31,7 +31,7 @@ final class TextSource {
   /// needs, or for the end of the file.
   ///
   /// - Parameters:
-  ///   - file: The bytes.
+  ///   - file: The source of the bytes.
   ///   - encoding: The encoding of the bytes. Nil to detect it.
   ///   - acceptsJSONLines: Whether they can be JSON Lines.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead` or `foreignContent`.
@@ -88,7 +88,7 @@ final class TextSource {
 
   deinit { buffer.deallocate() }
 
-  /// Blocks until reading would not block, and checks for a cancellation from time to time.
+  /// Blocks until reading would not block and checks for a cancellation from time to time.
   ///
   /// Returns immediately if there are bytes that have been read and not handed out.
   func waitUntilReadable(_ check: () throws -> Void) throws {
@@ -192,7 +192,7 @@ final class TextSource {
     decoder = TextDecoder(from: encoding.name)
   }
 
-  /// Moves the pending bytes to the front, and reads more bytes after them.
+  /// Moves the pending bytes to the front and reads more bytes after them.
   private func fill() throws(CSVReaderError) {
     buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[pending]))
     pending = 0..<pending.count

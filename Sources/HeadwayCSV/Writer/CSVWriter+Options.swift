@@ -22,7 +22,7 @@ extension CSVWriter {
     /// The byte sequence that ends a row.
     public var lineEnding: LineEnding
 
-    /// Whether the names of the columns are written before the rows, if they are known.
+    /// Whether the column names are written before the rows, if they are known.
     public var writesHeader: Bool
 
     /// How to treat a row that has more or fewer fields than there are columns, or than the first row has.
@@ -30,12 +30,12 @@ extension CSVWriter {
 
     /// Creates options.
     ///
-    /// The defaults follow RFC 4180, except for the line end, which is LF.
+    /// The defaults follow RFC 4180, except for the line ending, which is LF.
     ///
     /// - Parameters:
     ///   - dialect: The delimiter, the quote, and the other properties of the format.
     ///   - lineEnding: The byte sequence that ends a row.
-    ///   - writesHeader: Whether the names of the columns are written before the rows.
+    ///   - writesHeader: Whether the column names are written before the rows.
     ///   - raggedRowPolicy: How to treat a row that has more or fewer fields than there are columns.
     /// - Precondition: The delimiter, the quote and the escape differ, and none of them is CR or LF.
     public init(

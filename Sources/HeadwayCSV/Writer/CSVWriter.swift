@@ -1,6 +1,6 @@
 import Headway
 
-/// Writes rows of fields or values as CSV to a file, to a descriptor, or to memory.
+/// Writes rows, given as fields or values, as CSV to a file, to a descriptor, or to memory.
 ///
 /// ```swift
 /// let writer = try CSVWriter(path: "stations.csv", columns: ["id", "name"])
@@ -10,7 +10,7 @@ import Headway
 /// ```
 ///
 /// A ``CSVReader`` with the same dialect reads the same fields that the writer has written. A field is in quotes only
-/// if a reader needs them. The names of columns are an exception: a reader removes blanks around them.
+/// if a reader needs them. Column names are an exception: a reader removes blanks around them.
 ///
 /// **Files.** A file is written under a temporary name in the same folder, and gets its final name when ``finish()``
 /// returns. Other programs see either the previous content or all rows. Without `finish`, and after an error, nothing
@@ -21,13 +21,13 @@ import Headway
 ///
 /// **Errors** are of type ``CSVWriterError``.
 public final class CSVWriter {
-  /// The name of the file in errors.
+  /// The file's name in errors.
   public let path: String
 
   /// The format of the file.
   public let options: Options
 
-  /// The names of the columns.
+  /// The column names.
   ///
   /// Nil if they are not known yet.
   public private(set) var columns: [String]?
@@ -61,8 +61,8 @@ public final class CSVWriter {
   ///
   /// - Parameters:
   ///   - path: The path of the file. `-` is standard output.
-  ///   - columns: The names of the columns. If nil, they are those of the first value that you encode. If you write
-  ///     fields instead, there are none.
+  ///   - columns: The column names; nil to use the keys of the first value that you encode. If you write fields
+  ///     instead, there are no names.
   ///   - options: The format of the file.
   /// - Throws: ``CSVWriterError`` with the code `folderNotFound`, `isDirectory`, `permissionDenied`, `diskFull` or
   ///   `cannotWrite`.
@@ -76,10 +76,10 @@ public final class CSVWriter {
   /// Writes to a descriptor, starting at its current position.
   ///
   /// - Parameters:
-  ///   - fileDescriptor: The descriptor, open for writing. It is not closed, and must stay open until the writer is
+  ///   - fileDescriptor: The descriptor, open for writing. It is not closed and must stay open until the writer is
   ///     finished.
-  ///   - columns: The names of the columns. If nil, they are those of the first value that you encode. If you write
-  ///     fields instead, there are none.
+  ///   - columns: The column names; nil to use the keys of the first value that you encode. If you write fields
+  ///     instead, there are no names.
   ///   - options: The format of the file.
   public convenience init(fileDescriptor: Int32, columns: [String]? = nil, options: Options = Options()) {
     let path = "/dev/fd/\(fileDescriptor)"
@@ -90,8 +90,8 @@ public final class CSVWriter {
   /// Writes to memory: see ``bytes`` and ``text``.
   ///
   /// - Parameters:
-  ///   - columns: The names of the columns. If nil, they are those of the first value that you encode. If you write
-  ///     fields instead, there are none.
+  ///   - columns: The column names; nil to use the keys of the first value that you encode. If you write fields
+  ///     instead, there are no names.
   ///   - options: The format of the bytes.
   public convenience init(columns: [String]? = nil, options: Options = Options()) {
     self.init(nil, path: "memory", columns: columns, options: options)
@@ -107,7 +107,7 @@ public final class CSVWriter {
   /// - Complexity: O(*n*) in the number of bytes.
   public var text: String { String(decoding: buffer, as: UTF8.self) }
 
-  /// Writes the remaining bytes, and gives the file its name.
+  /// Writes the remaining bytes and gives the file its name.
   ///
   /// Calling this method again has no effect.
   ///
@@ -128,7 +128,7 @@ public final class CSVWriter {
 
   // MARK: Rows
 
-  /// Sets the names of the columns, before the first row.
+  /// Sets the column names, before the first row.
   func begin(_ columns: [String]) {
     (self.columns, width) = (columns, columns.count)
     guard options.writesHeader, !columns.isEmpty else { return }

@@ -26,12 +26,12 @@ public struct CSVWriterError: Error, Sendable, CustomStringConvertible {
   /// Nil if the error does not concern a row.
   public let rowNumber: Int?
 
-  /// The name of the column.
+  /// The column's name.
   ///
   /// Nil if the error does not concern a column.
   public let columnName: String?
 
-  /// What happened, as one or more sentences for people, without the position and the system's reason.
+  /// A description of the error for people, as one or more sentences, without the position and the system's reason.
   public let context: String
 
   /// The `errno` of the system call that failed, or nil if none failed.

@@ -18,10 +18,10 @@ struct FieldFormat {
   /// Appends a field, with the delimiter before it.
   ///
   /// - Parameters:
-  ///   - field: The content.
+  ///   - field: The content of the field.
   ///   - position: The position of the field in the row, starting at 0.
   ///   - isFirstRow: Whether the field is in the first record of the file.
-  ///   - output: The destination.
+  ///   - output: The buffer that the field is added to.
   func append(
     _ field: UnsafeRawBufferPointer, at position: Int, isFirstRow: Bool, to output: inout [UInt8]
   ) {

@@ -21,7 +21,7 @@ package final class OutputFile {
   package let path: String
   private let descriptor: Int32
   private let closesDescriptor: Bool
-  /// The temporary name of the file, and its final name.
+  /// The file's temporary name, and its final name.
   ///
   /// Nil if the file is written directly.
   private var move: (from: String, to: String)?
@@ -92,7 +92,7 @@ package final class OutputFile {
     self.move = nil
   }
 
-  /// Closes the file, and removes it if it is not complete.
+  /// Closes the file and removes it if it is not complete.
   func discard() {
     if isOpen, closesDescriptor { _ = closeOutput(descriptor) }
     isOpen = false

@@ -4,7 +4,7 @@ import HTTPTypes
 import Headway
 import HeadwayJobs
 
-/// The form that changes a job that has not started, or that waits for its next attempt.
+/// The form for changing a job that has not started, or that waits for its next attempt.
 ///
 /// The values of the form are what a browser sends if a person has edited nothing. A field that was sent with another
 /// value is a change. The stored value is not compared, because some values can't be shown exactly: times have no
@@ -62,7 +62,9 @@ struct JobForm {
 
   // MARK: Reading
 
-  /// Returns the changes that a person has requested, in the order in which they must be made.
+  /// Returns the changes that a person has requested.
+  ///
+  /// Make them in this order.
   ///
   /// - Throws: A ``Refusal`` if a value is not valid.
   func changes(in fields: Fields, at now: StoreTime) throws -> [JobChange] {
@@ -81,7 +83,7 @@ struct JobForm {
     if newPriority != priority { changes.append(.priority(newPriority)) }
     if !newQueue.utf8.elementsEqual(queue.utf8) { changes.append(.queue(newQueue)) }
     if let time = try Self.time(fields["start"], unlike: start) {
-      // The job must not start before the other changes are made.
+      // The job must not start before the other changes have taken effect.
       if time > now {
         changes.insert(.dueTime(time), at: 0)
       } else if job.dueTime != nil {
@@ -99,7 +101,7 @@ struct JobForm {
     guard let text = fields["payload"] else { throw Refusal.badForm }
     let bytes = Array(text.utf8)
     guard JSONText.isValid(bytes) else { throw Self.refusal(of: Readable.line(text), "JSON") }
-    // The browser has changed the line ends.
+    // The browser has changed the line endings.
     let compact = JSONText.compact(bytes)
     guard compact != JSONText.compact(Array(payload.utf8)) else { return nil }
     return .payload(JobPayload(bytes: compact), version: job.version)
@@ -140,7 +142,7 @@ struct JobForm {
     return line
   }
 
-  /// Returns JSON in which characters that a page can't show are escaped.
+  /// Returns JSON after escaping characters that a page can't show.
   private static func escaped(_ json: String) -> String {
     var text = ""
     for scalar in json.unicodeScalars {

@@ -25,10 +25,10 @@ final class RunningChanges: Sendable {
   /// The number of changes whose results are kept.
   private static let maxCount = 100
 
-  /// Begins a change, and returns when it has ended or the pause has elapsed.
+  /// Begins a change and returns when it has ended or the pause has elapsed.
   ///
   /// - Parameters:
-  ///   - action: The action.
+  ///   - action: The action to perform.
   ///   - filter: The jobs to change.
   ///   - jobs: The jobs of the store.
   ///   - pause: The maximum time to wait for the change to end.

@@ -46,7 +46,7 @@ struct EndingStatistics {
   /// - Parameters:
   ///   - endings: The endings of the last hour, latest first.
   ///   - limit: The maximum number of endings that are known.
-  ///   - now: The current time.
+  ///   - now: The time of the store's clock.
   init(_ endings: [EndedJob], limit: Int, at now: StoreTime) {
     isPartial = endings.count >= limit
     for ending in endings {

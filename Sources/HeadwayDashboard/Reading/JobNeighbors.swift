@@ -3,11 +3,11 @@
 
 /// The jobs that a job depends on, and those that depend on it, over several edges.
 struct JobNeighbors {
-  /// The jobs, in the order of their numbers.
+  /// The jobs, ordered by ID.
   private(set) var jobs: [JobRecord] = []
   /// The edges between them.
   private(set) var edges: [JobEdge] = []
-  /// Whether some jobs were left out.
+  /// Whether some jobs were omitted.
   private(set) var isPartial = false
 
   static let maxJobCount = 40

@@ -11,7 +11,7 @@ struct ListFilter {
   var label: String?
   /// Only jobs that were stored at most this long ago.
   var age: Age?
-  /// Only jobs that were stored until this time, so that a change affects the jobs that were counted.
+  /// Only jobs that were stored until this time, so that a change affects only the counted jobs.
   var until: StoreTime?
 
   /// The ages that people can choose.

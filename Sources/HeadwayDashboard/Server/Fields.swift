@@ -7,7 +7,7 @@ struct Fields: Sendable {
 
   init() {}
 
-  /// Reads fields; a field that is empty or can't be decoded is left out.
+  /// Reads fields; a field that is empty or can't be decoded is omitted.
   init(_ encoded: some StringProtocol) {
     for field in encoded.split(separator: "&") {
       let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -24,7 +24,7 @@ struct Fields: Sendable {
 
 /// A URL of the dashboard.
 enum Link {
-  /// Returns a path with a query; fields without a value are left out.
+  /// Returns a path with a query; fields without a value are omitted.
   static func to(_ path: String, _ fields: KeyValuePairs<String, String?> = [:]) -> String {
     to(path, fields.map { ($0.key, $0.value) })
   }

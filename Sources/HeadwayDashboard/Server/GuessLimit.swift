@@ -17,8 +17,8 @@ struct GuessLimit {
   /// Returns when a guess can be checked.
   ///
   /// - Parameters:
-  ///   - address: The address that the guess comes from.
-  ///   - now: The current time.
+  ///   - address: The network address of the client that guesses.
+  ///   - now: The current time of the monotonic clock.
   /// - Returns: The time; nil if too many guesses from the address wait.
   mutating func turn(of address: String, at now: Instant) -> Instant? {
     turns = turns.filter { $0.value > now }

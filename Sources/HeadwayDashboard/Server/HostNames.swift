@@ -13,7 +13,7 @@ struct HostNames: Sendable {
   ///
   /// - Parameters:
   ///   - listen: The address that it listens on.
-  ///   - others: Other names, for example that of a proxy.
+  ///   - others: Other names, for example a proxy's name.
   init(listen: String, others: Set<String>) {
     let isLocal = Self.isLoopback(listen)
     acceptsAddresses = !isLocal

@@ -3,7 +3,7 @@ import HTTPTypes
 import HeadwayJobs
 import Hummingbird
 
-/// The reason why a request was refused, with a text for people.
+/// The reason why a request was rejected, with a text for people.
 struct Refusal: Error {
   let status: HTTPResponse.Status
   let text: String

@@ -11,10 +11,10 @@ struct GraphDrawing {
   /// Returns the values of the drawing.
   ///
   /// - Parameters:
-  ///   - neighbors: The jobs.
+  ///   - neighbors: The jobs to draw, with the edges between them.
   ///   - id: The job that is emphasized.
   ///   - url: Returns the URL of a job.
-  /// - Returns: The values.
+  /// - Returns: The values for the template.
   static func view(_ neighbors: JobNeighbors, around id: JobID, url: (JobID) -> String) -> View {
     let ranks = ranks(neighbors)
     var (places, rows) = ([JobID: (x: Int, y: Int)](), [Int: Int]())

@@ -2,7 +2,7 @@
 import Foundation
 import HeadwayJobs
 
-/// Formats JSON for people, and hides the values of some keys.
+/// Formats JSON for people and hides the values of some keys.
 ///
 /// The text of each number remains as it is.
 struct JSONText {
@@ -19,7 +19,7 @@ struct JSONText {
   /// Returns the text of a payload or a result.
   ///
   /// - Parameters:
-  ///   - bytes: The bytes.
+  ///   - bytes: The content to show, which is usually JSON.
   ///   - redactedKeys: The keys whose values are hidden, regardless of case.
   /// - Returns: Indented JSON; other text as it is, or bytes in hexadecimal notation.
   static func text(of bytes: [UInt8], hiding redactedKeys: Set<String>) -> String {

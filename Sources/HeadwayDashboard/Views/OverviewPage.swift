@@ -32,7 +32,7 @@ extension PageRenderer {
   /// Returns a sentence about failures that a page might not show, because too many jobs have failed.
   ///
   /// - Parameters:
-  ///   - overview: The overview.
+  ///   - overview: The current state of the store.
   ///   - count: The number of latest failures on the page.
   /// - Returns: The sentence; nil if no failure is missing.
   static func partialFailures(_ overview: JobsOverview, count: Int) -> String? {

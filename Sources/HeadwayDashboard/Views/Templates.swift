@@ -47,7 +47,7 @@ struct Templates: Sendable {
 
 /// Text in pages: characters with a meaning in HTML are escaped.
 ///
-/// Mustache's own function looks at whole characters, and leaves a quotation mark as it is if a combining mark follows.
+/// Mustache's own function looks at whole characters and leaves a quotation mark as it is if a combining mark follows.
 /// A browser does not, and would end an attribute there.
 struct PageText: MustacheContentType {
   static let name = "PAGE"

@@ -117,7 +117,7 @@ public import Headway
 
   /// Carries out actions.
   ///
-  /// Each action may call user code, which may change the state.
+  /// Each action can call user code, which might change the state.
   private func carryOut(_ actions: [CellRendererState<Key, Content, Image>.Action]) {
     for action in actions {
       switch action {
@@ -135,7 +135,7 @@ public import Headway
     let operation = makeDrawing(content)
     guard state.needs(number) else { return endUnstarted(number) }
     let completionBlock = operation.completionBlock
-    // The block retains the operation until it has run, and is released then.
+    // The block retains the operation until it has run and is released then.
     operation.completionBlock = { [ended] in
       ended.add(EndedDrawings.End(number: number, result: operation.result))
       completionBlock?()
@@ -175,7 +175,7 @@ private final class RunningDrawings {
 }
 
 extension DrawingOperation {
-  /// The image, or the error that ended the operation.
+  /// The image, or the operation's error.
   fileprivate var result: Result<Image, any Error> {
     if let image { return .success(image) }
     if case .failure(let error)? = outcome { return .failure(error) }

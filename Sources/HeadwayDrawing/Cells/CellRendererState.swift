@@ -33,7 +33,7 @@ struct CellRendererState<Key: Hashable, Content: Hashable, Value> {
   ///
   /// When the visible keys change, a request of such a key is either drawn or discarded.
   private var early: Set<Key> = []
-  /// The drawings that are running or waiting, and are needed.
+  /// The drawings that are running or waiting and are needed.
   private var works: [Content: Work] = [:]
   /// The content of each drawing that has not ended, including cancelled ones.
   private var contents: [Int: Content] = [:]
@@ -102,7 +102,7 @@ struct CellRendererState<Key: Hashable, Content: Hashable, Value> {
   /// - Returns: The content, and the deliveries to perform; nil if the drawing is unknown.
   mutating func ended(_ number: Int, value: Value?, cost: Int) -> (content: Content, deliveries: [Action])? {
     guard let content = contents.removeValue(forKey: number) else { return nil }
-    // Also cache a value that is no longer needed, but was finished before it could be cancelled.
+    // Also cache a value that is no longer needed but was finished before it could be cancelled.
     if let value { cache.insert(value, for: content, cost: cost) }
     guard let work = works[content], work.number == number else { return (content, []) }
     works[content] = nil

@@ -22,14 +22,14 @@ struct RecentValues<Key: Hashable, Value> {
 
   var count: Int { entries.count }
 
-  /// Returns a value, and records this use of it.
+  /// Returns a value and records this use of it.
   mutating func value(for key: Key) -> Value? {
     guard let value = entries[key]?.value else { return nil }
     noteUse(of: key)
     return value
   }
 
-  /// Stores a value, and replaces an existing one; a value whose cost exceeds the limit is not stored.
+  /// Stores a value and replaces an existing one; a value whose cost exceeds the limit is not stored.
   mutating func insert(_ value: Value, for key: Key, cost added: Int) {
     if let old = entries.removeValue(forKey: key) { cost -= old.cost }
     guard added <= costLimit else { return }

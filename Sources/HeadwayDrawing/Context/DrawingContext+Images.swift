@@ -7,7 +7,7 @@ extension DrawingContext {
   /// If the image is scaled down, each pixel is the average of the pixels that it replaces.
   ///
   /// - Parameters:
-  ///   - image: The image.
+  ///   - image: The image to draw, which is scaled to the rectangle.
   ///   - rectangle: The rectangle that the image fills.
   ///   - opacity: The opacity, from 0 to 1.
   ///   - isSmooth: Whether pixels are blended when the image is scaled up. If false, they are drawn as squares.
@@ -39,7 +39,7 @@ extension DrawingContext {
   /// Draws an image at its size in points.
   ///
   /// - Parameters:
-  ///   - image: The image.
+  ///   - image: The image to draw, at its natural size.
   ///   - origin: The top left corner of the image.
   ///   - opacity: The opacity, from 0 to 1.
   public func draw(_ image: Image, at origin: Point, opacity: Double = 1) {

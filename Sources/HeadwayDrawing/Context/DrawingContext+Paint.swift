@@ -31,7 +31,7 @@ extension DrawingContext {
       let surface = image.storage.makeSurface()
       cairo_set_source_surface(cairo, surface, 0, 0)
       body(cairo_get_source(cairo))
-      // Reset the source, because cairo keeps it and the pixels may be freed in the meantime.
+      // Reset the source, because cairo keeps it and the pixels might be freed in the meantime.
       cairo_set_source_rgba(cairo, 0, 0, 0, 1)
       cairo_surface_finish(surface)
       cairo_surface_destroy(surface)

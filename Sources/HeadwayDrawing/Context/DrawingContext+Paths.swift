@@ -5,7 +5,7 @@ extension DrawingContext {
   /// Fills the inside of a path.
   ///
   /// - Parameters:
-  ///   - path: The path.
+  ///   - path: The path whose inside is filled.
   ///   - paint: The paint that fills it.
   ///   - rule: The rule that determines the inside of a path that crosses itself.
   public func fill(_ path: Path, with paint: Paint, rule: FillRule = .winding) {
@@ -21,14 +21,14 @@ extension DrawingContext {
   /// Fills a rectangle.
   ///
   /// - Parameters:
-  ///   - rectangle: The rectangle.
+  ///   - rectangle: The rectangle to fill.
   ///   - paint: The paint that fills it.
   public func fill(_ rectangle: Rectangle, with paint: Paint) { fill(Path(rectangle), with: paint) }
 
   /// Draws a line along a path.
   ///
   /// - Parameters:
-  ///   - path: The path.
+  ///   - path: The path to stroke.
   ///   - paint: The paint of the line.
   ///   - style: The width, ends, joins, and dashes of the line.
   public func stroke(_ path: Path, with paint: Paint, style: StrokeStyle = StrokeStyle()) {
@@ -44,7 +44,7 @@ extension DrawingContext {
   /// Draws a line along a path.
   ///
   /// - Parameters:
-  ///   - path: The path.
+  ///   - path: The path to stroke.
   ///   - paint: The paint of the line.
   ///   - width: The width of the line, in points.
   public func stroke(_ path: Path, with paint: Paint, width: Double) {
@@ -66,7 +66,7 @@ extension DrawingContext {
   /// Call this method inside ``withSavedState(_:)``, because only that method can undo a clip.
   ///
   /// - Parameters:
-  ///   - path: The path.
+  ///   - path: The path that limits further drawing.
   ///   - rule: The rule that determines the inside of a path that crosses itself.
   public func clip(to path: Path, rule: FillRule = .winding) {
     perform(ifFinite: path.isFinite, "clip") { cairo in

@@ -4,7 +4,7 @@ import CPangoCairo
 extension DrawingContext {
   // MARK: State
 
-  /// Calls a closure, and then restores the transformation, the clip, and the blend mode.
+  /// Calls a closure and then restores the transformation, the clip, and the blend mode.
   ///
   /// - Parameter body: The closure that draws.
   /// - Returns: The value that `body` returns.
@@ -58,14 +58,14 @@ extension DrawingContext {
 
   /// Rotates all further drawing about the origin.
   ///
-  /// - Parameter radians: The angle. Positive angles turn clockwise.
+  /// - Parameter radians: The angle, in radians. Positive angles turn clockwise.
   public func rotate(byRadians radians: Double) {
     perform(ifFinite: radians.isFinite, "rotate") { cairo in cairo_rotate(cairo, radians) }
   }
 
   /// Applies a transformation to all further drawing, before the existing transformations.
   ///
-  /// - Parameter transform: The transformation.
+  /// - Parameter transform: The transformation to apply before the current one.
   public func concatenate(_ transform: Transform) {
     perform(ifFinite: transform.isFinite, "concatenate") { cairo in
       var matrix = cairo_matrix_t(

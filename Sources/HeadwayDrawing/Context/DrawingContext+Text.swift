@@ -5,7 +5,7 @@ extension DrawingContext {
   /// Draws text from its top left corner.
   ///
   /// - Parameters:
-  ///   - text: The text.
+  ///   - text: The text to draw.
   ///   - origin: The top left corner of the first line.
   ///   - width: The maximum width of lines, in points. Longer lines are broken between words. Nil for no limit.
   public func draw(_ text: Text, at origin: Point, width: Double? = nil) {
@@ -24,7 +24,7 @@ extension DrawingContext {
   /// Draws text in a rectangle, starting at its top and wrapped at its width; text that does not fit is clipped.
   ///
   /// - Parameters:
-  ///   - text: The text.
+  ///   - text: The text to draw.
   ///   - rectangle: The rectangle that contains the text.
   public func draw(_ text: Text, in rectangle: Rectangle) {
     withSavedState {
@@ -36,10 +36,10 @@ extension DrawingContext {
   /// Measures text.
   ///
   /// - Parameters:
-  ///   - text: The text.
+  ///   - text: The text to measure.
   ///   - width: The maximum width of lines, in points; nil for no limit.
-  /// - Returns: The size, in points. The size is measured even after a cancellation, because code may loop until a size
-  ///   fits.
+  /// - Returns: The size, in points. The size is measured even after a cancellation, because code might loop until a
+  ///   size fits.
   public func measure(_ text: Text, width: Double? = nil) -> Size {
     var size = Size.zero
     query { cairo in

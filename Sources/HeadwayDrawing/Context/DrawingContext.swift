@@ -13,8 +13,8 @@ import Headway
 /// If your drawing computes a lot between commands, check ``isCancelled`` or call ``checkCancellation()``.
 ///
 /// **Errors.** A command that can't be performed does nothing. The commands after it do nothing either, and the drawing
-/// ends with a ``DrawingError``. Examples are a number that is infinite or not a number, text that is too large, and a
-/// transformation that reduces areas to lines.
+/// ends with a ``DrawingError``. Examples are an infinite number or NaN, text that is too large, and a transformation
+/// that reduces areas to lines.
 public final class DrawingContext {
   /// The size of the image, in points.
   public let size: Size
@@ -137,7 +137,7 @@ public final class DrawingContext {
   func end() {
     guard !hasEnded else { return }
     hasEnded = true
-    // The closure may refer to an operation that no longer exists when it is called.
+    // The closure might refer to an operation that no longer exists when it is called.
     cancellation = nil
     if let layoutContext { g_object_unref(UnsafeMutableRawPointer(layoutContext)) }
     cairo_surface_finish(cairo_get_target(cairo))

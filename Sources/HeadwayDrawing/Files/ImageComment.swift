@@ -14,7 +14,7 @@ package enum ImageComment {
   /// Returns whether a file contains a comment, as written with an image.
   ///
   /// - Parameters:
-  ///   - comment: The comment.
+  ///   - comment: The comment to find.
   ///   - path: The path of the file.
   /// - Returns: Whether the file contains the comment. False, too, if the file can't be read or is not an image.
   package static func isFound(_ comment: String, in path: String) -> Bool {

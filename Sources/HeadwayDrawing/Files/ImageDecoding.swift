@@ -107,7 +107,7 @@ struct ImageDecoding {
       try average(&decoder, rows, &averager)
     }
     try decoder.finish()
-    // In a PNG, EXIF data may follow the pixels.
+    // In a PNG, EXIF data can follow the pixels.
     let metadata = decoder.metadata()
     guard let upright = metadata.orientation.applied(to: pixels) else {
       throw ImageFileError(.outOfMemory, path: source.path)

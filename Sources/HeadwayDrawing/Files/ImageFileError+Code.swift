@@ -2,7 +2,7 @@
 extension ImageFileError {
   /// The kinds of failure.
   ///
-  /// Later versions may add more, so include a default case when you compare.
+  /// Later versions might add more, so include a default case when you compare.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private let phrase: String
     /// A sentence without its period.

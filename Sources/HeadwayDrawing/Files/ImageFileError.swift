@@ -16,7 +16,7 @@ public struct ImageFileError: Error, Sendable, CustomStringConvertible {
   public let code: Code
   /// The path that was passed; nil for bytes in memory.
   public let path: String?
-  /// What happened, as a sentence for people, without the path and the causes.
+  /// A description of the error for people, as a sentence without the path and the causes.
   public let context: String
   /// The `errno` of the failed system call; nil if no call failed.
   public let systemErrorNumber: Int32?
@@ -53,7 +53,7 @@ public struct ImageFileError: Error, Sendable, CustomStringConvertible {
     let reason = code == .fileNotFound || code == .permissionDenied ? nil : systemErrorDescription
     let causes = [reason, underlyingError.map { "\($0)" }].compactMap { $0 }
     let reasons = causes.isEmpty ? "" : " (\(causes.joined(separator: "; ")))"
-    // The path may contain characters that control a terminal.
+    // The path might contain characters that control a terminal.
     return "\(path?.shownPath ?? "image"): \(context)\(reasons)".replacingControls()
   }
 }

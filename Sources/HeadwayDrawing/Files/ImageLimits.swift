@@ -10,7 +10,7 @@ public struct ImageLimits: Sendable, Hashable {
   /// The maximum number of bytes that decoding takes in addition to the result.
   ///
   /// The default is 512 MiB. Decoding row by row takes less than 1 MiB. Progressive JPEG and interlaced PNG take some
-  /// bytes per pixel of the file, and are rejected beyond this limit.
+  /// bytes per pixel of the file and are rejected beyond this limit.
   public var maxDecodingMemory: Int
 
   /// The maximum number of passes in a progressive JPEG.

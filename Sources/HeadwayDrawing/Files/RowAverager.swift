@@ -92,7 +92,7 @@ struct RowAverager: ~Copyable {
     let row = result.row(resultY).assumingMemoryBound(to: UInt32.self)
     let factor = Float(result.width) * Float(result.height) / (Float(sourceWidth) * Float(sourceHeight))
     for x in 0..<result.width {
-      // Adds 0.5 to round. Clamped, because sums of floats may be slightly too large.
+      // Adds 0.5 to round. Clamped, because sums of floats can be slightly too large.
       let mean = (sums[x] * factor + 0.5).clamped(lowerBound: .zero, upperBound: SIMD4(repeating: 255))
       let bytes = SIMD4<UInt32>(mean)
       row[x] = bytes.x | (bytes.y << 8) | (bytes.z << 16) | (bytes.w << 24)

@@ -12,11 +12,11 @@ import Darwin
 
 private let fileCount = Atomic<Int>(0)
 
-/// Writes a file without its final name, and renames it once it is complete and on disk.
+/// Writes a file without its final name and renames it once it is complete and on disk.
 ///
-/// If writing fails, nothing is left behind, and an existing file of that name is kept. A link is replaced by the file.
-/// On most Linux file systems, the file has no name at all until it is complete. Therefore a process that is killed
-/// leaves nothing behind either.
+/// If writing fails, no temporary file remains, and an existing file of that name is kept. A link is replaced by the
+/// file. On most Linux file systems, the file has no name at all until it is complete. Therefore a process that is
+/// killed leaves nothing behind either.
 ///
 /// - Parameters:
 ///   - path: The path of the file.

@@ -24,13 +24,13 @@ public struct Path: Sendable, Hashable {
 
   /// Creates the path of a rectangle.
   ///
-  /// - Parameter rectangle: The rectangle.
+  /// - Parameter rectangle: The rectangle that the path outlines.
   public init(_ rectangle: Rectangle) { addRectangle(rectangle) }
 
   /// Creates the path of a rectangle with rounded corners.
   ///
   /// - Parameters:
-  ///   - rectangle: The rectangle.
+  ///   - rectangle: The rectangle that the path outlines.
   ///   - cornerRadius: The radius of its corners, at most half of the shorter side.
   public init(_ rectangle: Rectangle, cornerRadius: Double) {
     addRoundedRectangle(rectangle, cornerRadius: cornerRadius)
@@ -45,7 +45,7 @@ public struct Path: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - start: The start of the line.
-  ///   - end: The end point.
+  ///   - end: The point where the line ends.
   public init(lineFrom start: Point, to end: Point) {
     move(to: start)
     addLine(to: end)
@@ -79,7 +79,7 @@ extension Path {
 
   /// Adds a subpath of straight lines through points.
   ///
-  /// - Parameter points: The points. The lines start at the first one.
+  /// - Parameter points: The points to connect, in order. The lines start at the first one.
   public mutating func addLines(_ points: [Point]) {
     guard let first = points.first else { return }
     move(to: first)
@@ -89,7 +89,7 @@ extension Path {
   /// Adds a cubic Bézier curve from the current point.
   ///
   /// - Parameters:
-  ///   - end: The end point.
+  ///   - end: The point where the curve ends.
   ///   - control1: The first control point.
   ///   - control2: The second control point.
   public mutating func addCurve(to end: Point, control1: Point, control2: Point) {
@@ -123,7 +123,7 @@ extension Path {
 
   /// Adds a rectangle.
   ///
-  /// - Parameter rectangle: The rectangle.
+  /// - Parameter rectangle: The rectangle to add.
   public mutating func addRectangle(_ rectangle: Rectangle) {
     append(.rectangle(rectangle), rectangle.origin.sum + rectangle.size.width + rectangle.size.height)
   }
@@ -131,7 +131,7 @@ extension Path {
   /// Adds a rectangle with rounded corners.
   ///
   /// - Parameters:
-  ///   - rectangle: The rectangle.
+  ///   - rectangle: The rectangle to add.
   ///   - cornerRadius: The radius of its corners, at most half of the shorter side.
   public mutating func addRoundedRectangle(_ rectangle: Rectangle, cornerRadius: Double) {
     let radius = max(0, min(cornerRadius, min(rectangle.size.width, rectangle.size.height) / 2))
@@ -167,7 +167,7 @@ extension Path {
 
   /// Adds another path as a separate subpath.
   ///
-  /// - Parameter path: The other path.
+  /// - Parameter path: The path to add.
   public mutating func addPath(_ path: Path) {
     elements += [.newSubpath] + path.elements
     if !path.isFinite { isFinite = false }

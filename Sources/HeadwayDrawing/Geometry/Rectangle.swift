@@ -9,10 +9,10 @@ public struct Rectangle: Sendable, Hashable {
   /// Creates a rectangle.
   ///
   /// - Parameters:
-  ///   - x: The left edge.
-  ///   - y: The top edge.
-  ///   - width: The width.
-  ///   - height: The height.
+  ///   - x: The left edge, in points.
+  ///   - y: The top edge, in points.
+  ///   - width: The width, in points.
+  ///   - height: The height, in points.
   public init(_ x: Double, _ y: Double, _ width: Double, _ height: Double) {
     self.init(origin: Point(x, y), size: Size(width, height))
   }
@@ -21,7 +21,7 @@ public struct Rectangle: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - origin: The top left corner.
-  ///   - size: The size.
+  ///   - size: The width and height of the rectangle.
   public init(origin: Point = .zero, size: Size) { (self.origin, self.size) = (origin, size) }
 
   /// The left edge.
@@ -38,7 +38,7 @@ public struct Rectangle: Sendable, Hashable {
   /// Returns the rectangle with each edge moved inward, or outward if the distance is negative.
   ///
   /// - Parameter distance: The distance, in points.
-  /// - Returns: The new rectangle.
+  /// - Returns: A rectangle with the same center.
   public func inset(by distance: Double) -> Rectangle {
     Rectangle(
       origin.x + distance, origin.y + distance, size.width - 2 * distance, size.height - 2 * distance)
@@ -47,7 +47,7 @@ public struct Rectangle: Sendable, Hashable {
   /// Returns the largest rectangle with the proportions of `content` that fits into this one, centered.
   ///
   /// - Parameter content: The size whose proportions to keep. Neither side may be zero.
-  /// - Returns: The rectangle.
+  /// - Returns: The largest such rectangle.
   public func fitting(_ content: Size) -> Rectangle {
     let factor = min(size.width / content.width, size.height / content.height)
     let fitted = Size(content.width * factor, content.height * factor)

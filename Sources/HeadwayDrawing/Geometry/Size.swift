@@ -12,8 +12,8 @@ public struct Size: Sendable, Hashable {
   /// Creates a size.
   ///
   /// - Parameters:
-  ///   - width: The width.
-  ///   - height: The height.
+  ///   - width: The width, in points.
+  ///   - height: The height, in points.
   public init(_ width: Double, _ height: Double) { (self.width, self.height) = (width, height) }
 }
 #endif

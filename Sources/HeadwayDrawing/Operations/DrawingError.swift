@@ -3,7 +3,7 @@
 public struct DrawingError: Error, Sendable, CustomStringConvertible {
   /// The kinds of failure.
   ///
-  /// Later versions may add more, so include a default case when you compare.
+  /// Later versions might add more, so include a default case when you compare.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private let phrase: String
     /// A sentence without its period.
@@ -25,7 +25,7 @@ public struct DrawingError: Error, Sendable, CustomStringConvertible {
 
   /// The kind of failure.
   public let code: Code
-  /// What happened, as a sentence for people.
+  /// A description of the error for people, as a sentence.
   public let context: String
   /// The error that caused this error, if any.
   public let underlyingError: (any Error)?
@@ -43,7 +43,7 @@ public struct DrawingError: Error, Sendable, CustomStringConvertible {
   /// Creates an error with a detail after the sentence about the kind of failure.
   init(_ code: Code, detail: String) { self.init(code, context: "\(code.sentence): \(detail).") }
 
-  /// What happened, and the cause.
+  /// A description of the error and its cause.
   public var description: String { context + (underlyingError.map { " (\($0))" } ?? "") }
 }
 #endif

@@ -2,7 +2,7 @@
 public import Headway
 import Synchronization
 
-/// Draws an image off the main thread, and delivers it when it is finished.
+/// Draws an image off the main thread and delivers it when it is finished.
 ///
 /// ```swift
 /// import HeadwayDrawing
@@ -79,11 +79,11 @@ public final class DrawingOperation: Headway.Operation, ValueOperation, @uncheck
   /// Calls `handler` with the finished image, on the main thread.
   ///
   /// The operation has finished when the handler is called. If the operation fails or is cancelled, the handler is
-  /// released without a call. Handlers are called in the order of their registration. A handler that you register after
-  /// the operation has finished is called, too.
+  /// released without a call. Handlers are called in registration order. A handler that you register after the
+  /// operation has finished is called, too.
   ///
   /// ``value``, `await untilFinished()`, and the queue's `await untilFinished()` include the call. Blocking waits do
-  /// not, because they may block the main thread.
+  /// not, because they might block the main thread.
   ///
   /// - Parameter handler: Receives the image on the main thread.
   public func onImage(_ handler: @escaping @MainActor @Sendable (Image) -> Void) {
@@ -147,7 +147,7 @@ public final class DrawingOperation: Headway.Operation, ValueOperation, @uncheck
   private func deliver(to handlers: [@MainActor @Sendable (Image) -> Void]) {
     let report = beginReport()
     let delivery = BlockOperation { [self] in
-      // The operation may have been cancelled just before it finished.
+      // The operation might have been cancelled just before it finished.
       guard let image else { return }
       report.run { MainActor.assumeIsolated { for handler in handlers { handler(image) } } }
     }

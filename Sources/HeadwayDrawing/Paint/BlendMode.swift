@@ -19,7 +19,7 @@ public struct BlendMode: Sendable, Hashable {
   public static let multiply = BlendMode(kind: .multiply)
   /// The inverse of the product of the inverses: never darker than either.
   public static let screen = BlendMode(kind: .screen)
-  /// Multiplies dark pixels, and screens light pixels.
+  /// Multiplies dark pixels and screens light pixels.
   public static let overlay = BlendMode(kind: .overlay)
   /// The darker of the two colors.
   public static let darken = BlendMode(kind: .darken)

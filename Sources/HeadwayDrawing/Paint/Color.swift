@@ -45,8 +45,8 @@ public struct Color: Sendable, Hashable {
 
   /// Returns the color with another opacity.
   ///
-  /// - Parameter opacity: The opacity.
-  /// - Returns: The new color.
+  /// - Parameter opacity: The opacity of the copy, from 0 to 1.
+  /// - Returns: A copy of the color with this opacity.
   public func opacity(_ opacity: Double) -> Color {
     Color(red: red, green: green, blue: blue, opacity: opacity)
   }

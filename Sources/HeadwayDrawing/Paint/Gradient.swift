@@ -11,7 +11,7 @@ public struct Gradient: Sendable, Hashable {
     /// Creates a stop.
     ///
     /// - Parameters:
-    ///   - color: The color.
+    ///   - color: The color at the location.
     ///   - location: The location, from 0 to 1.
     public init(_ color: Color, at location: Double) { (self.color, self.location) = (color, location) }
   }

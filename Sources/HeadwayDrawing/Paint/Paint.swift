@@ -12,8 +12,8 @@ public struct Paint: Sendable {
 
   /// Returns a paint with a single color.
   ///
-  /// - Parameter color: The color.
-  /// - Returns: The paint.
+  /// - Parameter color: The color of the paint.
+  /// - Returns: A paint of this color.
   public static func color(_ color: Color) -> Paint { Paint(kind: .color(color)) }
 
   /// Returns a gradient along a line.
@@ -21,10 +21,10 @@ public struct Paint: Sendable {
   /// The first color continues before the start, and the last color continues after the end.
   ///
   /// - Parameters:
-  ///   - gradient: The colors.
+  ///   - gradient: The colors, with their locations.
   ///   - start: The start of the line.
   ///   - end: The end of the line.
-  /// - Returns: The paint.
+  /// - Returns: A paint whose color changes along the line.
   public static func linearGradient(_ gradient: Gradient, from start: Point, to end: Point) -> Paint {
     Paint(kind: .linear(gradient, start: start, end: end))
   }
@@ -34,11 +34,11 @@ public struct Paint: Sendable {
   /// The first color fills the inner circle, and the last color continues outside the outer circle.
   ///
   /// - Parameters:
-  ///   - gradient: The colors.
+  ///   - gradient: The colors, with their locations.
   ///   - center: The center of both circles.
   ///   - startRadius: The radius of the inner circle, where the gradient begins.
   ///   - endRadius: The radius of the outer circle, where the gradient ends.
-  /// - Returns: The paint.
+  /// - Returns: A paint whose color changes with the distance from the center.
   public static func radialGradient(
     _ gradient: Gradient, center: Point, startRadius: Double = 0, endRadius: Double
   ) -> Paint {
@@ -48,9 +48,9 @@ public struct Paint: Sendable {
   /// Returns a paint that repeats an image in both directions.
   ///
   /// - Parameters:
-  ///   - image: The image.
+  ///   - image: The image to repeat.
   ///   - origin: The top left corner of one of the repeated images.
-  /// - Returns: The paint.
+  /// - Returns: A paint that repeats the image.
   public static func tiles(of image: Image, origin: Point = .zero) -> Paint {
     Paint(kind: .image(image, origin: origin))
   }

@@ -42,19 +42,19 @@ public struct Text: Sendable, Hashable {
   ///
   /// Nil for no limit.
   public var maxLineCount: Int?
-  /// The extra distance between lines, in points, in addition to that of the font.
+  /// The extra distance between lines, in points, in addition to the font's own distance.
   public var lineSpacing: Double
 
   /// Creates text.
   ///
   /// - Parameters:
-  ///   - string: The characters.
-  ///   - font: The font.
+  ///   - string: The characters to draw.
+  ///   - font: The font of all characters.
   ///   - color: The color; emoji have their own colors.
   ///   - alignment: The alignment of lines.
   ///   - direction: The direction of the text as a whole.
   ///   - maxLineCount: The maximum number of lines, one or more; nil for no limit.
-  ///   - lineSpacing: The extra distance between lines, in points, in addition to that of the font.
+  ///   - lineSpacing: The extra distance between lines, in points, in addition to the font's own distance.
   public init(
     _ string: String, font: Font, color: Color = .black, alignment: Alignment = .leading,
     direction: Direction = .natural, maxLineCount: Int? = nil, lineSpacing: Double = 0

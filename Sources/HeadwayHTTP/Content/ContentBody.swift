@@ -15,7 +15,9 @@ struct ContentBody: AsyncSequence, Sendable {
   let codings: [ContentCoding]
   /// The largest allowed ratio of the decompressed size to the received size.
   let maxDecompressionRatio: Int
-  /// Whether the end of the connection ends the body, in which case the body might be incomplete.
+  /// Whether the body ends with the connection.
+  ///
+  /// Such a body might be incomplete.
   let endsWithConnection: Bool
 
   /// Whether the pieces differ from the bytes that the server sent.

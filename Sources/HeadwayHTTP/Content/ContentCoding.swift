@@ -22,7 +22,7 @@ enum ContentCoding {
   ///
   /// - Parameters:
   ///   - answer: The header fields of the response.
-  ///   - request: The header fields of the request. An unknown coding that they accept by name is not an error, and is
+  ///   - request: The header fields of the request. An unknown coding that they accept by name is not an error and is
   ///     not undone.
   ///   - undone: The codings to undo.
   /// - Returns: The codings, without those that change nothing, such as `identity`.

@@ -11,7 +11,7 @@ final class ContentDecoder {
     /// Fewer than two bytes have been received.
     case unbegun
     case decoding
-    /// A gzip member has ended; another one may follow (RFC 1952, 2.2).
+    /// A gzip member has ended; another one can follow (RFC 1952, 2.2).
     case ended
     /// The remaining bytes belong to no member. Browsers and gzip itself ignore such bytes.
     case ignoring
@@ -27,7 +27,7 @@ final class ContentDecoder {
   private var isInitialized = false
   private var isGzip = false
   private var isFurtherMember = false
-  /// Whether zlib may have more output than fit into the last piece.
+  /// Whether zlib might have more output than fit into the last piece.
   private var hasMore = false
   private var input = ByteBuffer()
 

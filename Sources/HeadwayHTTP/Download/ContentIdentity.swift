@@ -22,11 +22,11 @@ struct ContentIdentity {
     case neither
   }
 
-  /// Compares the header fields that describe a response's content with the request, whatever the status is.
+  /// Compares the header fields that describe a response's content with the request, regardless of the status.
   ///
   /// - Parameters:
   ///   - answer: The response, with a status that is not an error.
-  ///   - start: The offset from which the rest of the content was requested; nil if the whole content was requested.
+  ///   - start: The offset of the requested content; nil if the whole content was requested.
   /// - Returns: The kind of content in the response.
   func fit(of answer: HTTPExchange.Answer, from start: Int?) -> Fit {
     let (headers, length) = (answer.headers, answer.announcedLength)
@@ -41,7 +41,7 @@ struct ContentIdentity {
     guard start != nil else { return .whole }
     // The same content has the same size: some servers send a part as if it were the whole content.
     if let size, let length, size != length, isConfirmed(by: headers) { return .neither }
-    // A response such as 204 has no content, and does not replace a file.
+    // A response such as 204 has no content and does not replace a file.
     return answer.status == .ok || answer.status.kind != .successful ? .whole : .neither
   }
 
@@ -54,7 +54,7 @@ struct ContentIdentity {
     guard part.end < part.total ?? size ?? 0, belongs(headers, total: part.total),
       isConfirmed(by: headers), !isMultipart(headers)
     else { return false }
-    // The response may omit the coding, but must not have a different one.
+    // The response may omit the coding but must not have a different one.
     return headers.first(name: "Content-Encoding").map { $0 == coding } ?? true
   }
 
@@ -68,7 +68,7 @@ struct ContentIdentity {
     return total == count && belongs(headers, total: total)
   }
 
-  /// Returns whether a response may belong to the content that is partly in the file.
+  /// Returns whether a response can belong to the content that is partly in the file.
   private func belongs(_ headers: HTTPHeaders, total: Int?) -> Bool {
     guard let validator, !Validator.isContradicted(validator, by: headers),
       entityTag.map({ !Validator.isContradicted($0, by: headers) }) ?? true

@@ -15,7 +15,7 @@ struct DownloadRecord: Codable {
   private let isDecoded: Bool
   private let entityTag: String?
   private let lastModified: String?
-  // If these values differ from those of the file, the file is no longer what the server sent.
+  // If these values differ from the file's values, the file is no longer what the server sent.
   private var size: Int64 = -1
   private var modificationTime: [Int64] = []
 
@@ -66,14 +66,14 @@ struct DownloadRecord: Codable {
 
   /// Stores the record in a file whose content is complete.
   ///
-  /// - Parameter descriptor: The open file.
+  /// - Parameter descriptor: The descriptor of the open partial file.
   func write(to descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return }
     var record = self
     (record.size, record.modificationTime) = (Int64(status.st_size), Self.time(status))
     guard let bytes = try? JSONEncoder().encode(record), bytes.count <= Self.maxBytes else { return }
-    // Errors are ignored: without the record, the file is downloaded again, which is no reason to fail.
+    // Errors are ignored: without the record, the file is downloaded again, which does not justify a failure.
     bytes.withUnsafeBytes { buffer in
       #if canImport(Darwin)
       _ = fsetxattr(descriptor, Self.attribute, buffer.baseAddress, buffer.count, 0, 0)
@@ -104,7 +104,7 @@ struct DownloadRecord: Codable {
   /// The size of the file in bytes.
   var fileSize: Int64 { size }
 
-  /// Adds the conditions to a request that has none of its own (RFC 9110, 13.1).
+  /// Adds the conditions to a request, unless it already has conditions (RFC 9110, 13.1).
   func addConditions(to request: inout Request) {
     guard !request.headers.contains(.ifNoneMatch), !request.headers.contains(.ifModifiedSince) else { return }
     if let entityTag { request.headers[.ifNoneMatch] = entityTag }

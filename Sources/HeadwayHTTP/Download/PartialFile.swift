@@ -16,7 +16,7 @@ import CryptoKit
 /// the file: other files with these names are not touched. A pipe, a device, or standard output is written in place,
 /// and such a download can't be started over.
 ///
-/// Work that may wait for the disk runs on NIO's threads for blocking work.
+/// Work that might wait for the disk runs on NIO's threads for blocking work.
 final class PartialFile: @unchecked Sendable {  // Used by a single task, one call at a time.
   /// The number of bytes received so far.
   var count: Int { writer.end }
@@ -67,8 +67,8 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
   }
 
   deinit {
-    // A process that this one has forked, and that hasn't executed its program yet, has the same open file. Closing it
-    // doesn't release the lock then.
+    // A process that this one has forked, and that hasn't executed its program yet, has the same open file. In that
+    // case, closing the file doesn't release the lock.
     if !isInPlace { flock(descriptor, LOCK_UN) }
     Foundation.close(descriptor)
     if isInPlace { threads.shutdownGracefully { _ in } }
@@ -89,7 +89,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
     return SHA256Checksum(hash.finalize())
   }
 
-  /// Reads the record of a file on a thread that may block.
+  /// Reads the record of a file on a thread that can block.
   static func record(of path: String, url: String, isDecoded: Bool) async throws -> DownloadRecord? {
     try await performing { DownloadRecord.of(path, url: url, isDecoded: isDecoded) }
   }
@@ -115,14 +115,15 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
   ///   - url: The URL of the content.
   ///   - checksum: The checksum that the content must have.
   ///   - isDecoded: Whether the download decompresses content. It then can't continue a file of compressed content.
-  /// - Returns: The file.
+  /// - Returns: The open partial file.
   /// - Throws: ``RequestError`` with the code `fileInUse`, or with `cannotWriteFile`, for example if a foreign file has
   ///   the name of the partial file.
   static func open(
     _ path: String, for url: String, _ checksum: SHA256Checksum?, isDecoded: Bool
   ) async throws -> PartialFile {
     let isInPlace = isInPlace(path)
-    // Writing to a pipe waits for its reader, and other files must not wait for that, so it has its own thread.
+    // Writing to a pipe waits for its reader. Other files must not wait for this reader, so the pipe has its own
+    // thread.
     let threads = isInPlace ? NIOThreadPool(numberOfThreads: 1) : .singleton
     if isInPlace { threads.start() }
     do {
@@ -148,7 +149,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
 
   /// Opens standard output, a device, or a pipe; waits until a pipe has a reader.
   ///
-  /// A thread that opens a pipe blocks until there is a reader, and can't be cancelled in that time. Therefore this
+  /// A thread that opens a pipe blocks until there is a reader and can't be cancelled while it waits. Therefore this
   /// method tries to open a pipe repeatedly without blocking, and sleeps in between. The pipe stays non-blocking, so a
   /// write can be cancelled, too.
   private static func openInPlace(_ path: String, _ url: String, on threads: NIOThreadPool) async throws -> Int32 {
@@ -185,7 +186,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
         guard isInUse else { throw failure("can't be locked", path, url) }
         throw RequestError(.fileInUse, url: url, context: "Another download is writing \(path.shownPath).")
       }
-      // Another download may have completed the file between opening and locking it.
+      // Another download might have completed the file between opening and locking it.
       if isNamed(path, descriptor) { return descriptor }
       Foundation.close(descriptor)
     }
@@ -257,7 +258,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
 
   /// Computes the hash of the bytes that an earlier download has left.
   ///
-  /// The file is read piece by piece, because it may be large and the operation may be cancelled in the meantime.
+  /// The file is read piece by piece, because it might be large and the operation might be cancelled in the meantime.
   func hashEarlierBytes() async throws {
     while try await performing({ try self.hashPiece() }) { try Task.checkCancellation() }
   }
@@ -390,7 +391,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
     guard !isInPlace, !keeps || count == 0 || content.validator == nil, Self.isNamed(partPath, descriptor) else {
       return
     }
-    // A separate task, because the task of the operation may be cancelled.
+    // A separate task, because the task of the operation might be cancelled.
     await Task {
       try? await self.performing {
         Self.remove(self.partPath)

@@ -8,7 +8,7 @@ import Synchronization
 import CryptoKit
 #endif
 
-/// Writes pieces to a file in order, on a thread that may block, while further pieces arrive.
+/// Writes pieces to a file in order, on a thread that can block, while further pieces arrive.
 ///
 /// A piece is written immediately if no write is in progress. Pieces that arrive during a write are collected, and the
 /// same thread writes them next. A single task uses the writer, one call at a time.
@@ -30,7 +30,7 @@ final class PieceWriter: @unchecked Sendable {
   private let waiting = Mutex(Waiting())
   /// Set when the bytes that have not been written to a pipe are no longer wanted.
   private let isGivenUp = Atomic(false)
-  /// The last write, which may have finished.
+  /// The last write, which might have finished.
   private var writing: Task<Void, any Error>?
   /// The offset after the last byte that was appended.
   private(set) var end: Int
@@ -42,17 +42,17 @@ final class PieceWriter: @unchecked Sendable {
   /// Creates a writer.
   ///
   /// - Parameters:
-  ///   - descriptor: The file. It must stay open until everything is written.
+  ///   - descriptor: The open file to write to. It must stay open until everything is written.
   ///   - end: The offset of the first byte to write.
   ///   - hash: The hash of the bytes before that offset; nil to compute no checksum.
-  ///   - threads: Threads that may block.
+  ///   - threads: Threads that can block.
   ///   - isSeekable: False if the file has no offsets, such as a pipe.
   init(_ descriptor: Int32, at end: Int, hash: SHA256?, on threads: NIOThreadPool, isSeekable: Bool = true) {
     (self.descriptor, self.end, offset, self.hash) = (descriptor, end, end, hash)
     (self.threads, self.isSeekable) = (threads, isSeekable)
   }
 
-  /// Adds a piece, and waits if too many bytes have not been written yet.
+  /// Adds a piece and waits if too many bytes have not been written yet.
   ///
   /// - Throws: `errno` of an earlier write, as an `IOError`.
   func append(_ piece: ByteBuffer) async throws {
@@ -75,7 +75,7 @@ final class PieceWriter: @unchecked Sendable {
   /// Waits until everything has been written.
   ///
   /// If the task is cancelled, the remaining bytes are still written to a file, but not to a pipe, because its reader
-  /// may never read.
+  /// might never read.
   ///
   /// - Throws: `errno` as an `IOError`.
   func flush() async throws {
@@ -87,7 +87,7 @@ final class PieceWriter: @unchecked Sendable {
     }
   }
 
-  /// Runs on a thread that may block.
+  /// Runs on a thread that can block.
   ///
   /// At most one call runs at a time.
   private func writeAll() throws {

@@ -37,7 +37,7 @@ enum Validator {
   }
 }
 
-/// A part of content: `Content-Range: bytes 100-199/1000`, where the total may be `*`.
+/// A part of content: `Content-Range: bytes 100-199/1000`, where the total can be `*`.
 struct ContentRange {
   let start: Int
   let end: Int

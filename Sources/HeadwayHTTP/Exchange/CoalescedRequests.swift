@@ -61,7 +61,7 @@ final class CoalescedRequests: Sendable {
   ///   - key: Identifies equal requests.
   ///   - report: Called in the calling task as bytes arrive.
   ///   - attempt: Sends the request and returns its response.
-  /// - Returns: The response.
+  /// - Returns: The response, which several callers can share.
   /// - Throws: The error of `attempt`; `CancellationError` if the calling task is cancelled.
   func response(
     for key: Key, report: (HTTPBodyCount) -> Void, attempt: @escaping Attempt

@@ -5,7 +5,7 @@ import HeadwayFiles
 import NIOCore
 import NIOPosix
 
-/// The content of a file, read on threads that may block.
+/// The content of a file, read on threads that can block.
 ///
 /// Each pass sends the content that the file had when the request began. If another file gets its name before the pass
 /// opens it, the pass fails. A later replacement has no effect. Bytes that are appended in the meantime are not sent.

@@ -7,12 +7,12 @@ import Synchronization
 
 /// A pool of connections that requests share.
 ///
-/// Connections are kept open for the next request to their host. To use other limits than those of ``shared``, create
-/// your own pool. A pool is closed when nothing refers to it any longer.
+/// Connections are kept open for the next request to their host. To use other limits than ``shared`` has, create your
+/// own pool. A pool is closed when nothing refers to it any longer.
 public final class HTTPConnectionPool: Sendable {
   /// The settings of a pool of connections.
   public struct Configuration: Sendable {
-    /// The time limit for connecting, including TLS; 60 s by default, like that of `URLSession`.
+    /// The time limit for connecting, including TLS; 60 s by default, like `URLSession`'s limit.
     public var connectTimeout = Duration.seconds(60)
     /// The time that a connection may be idle during a request; 60 s by default.
     public var idleTimeout = Duration.seconds(60)
@@ -32,7 +32,7 @@ public final class HTTPConnectionPool: Sendable {
     /// Requests are sent through a connection that the proxy opens (`CONNECT`), even to http servers. A user name and a
     /// password in the URL are sent to the proxy.
     public var proxy: String?
-    /// Certificates in PEM format that are trusted instead of those of the system.
+    /// Certificates in PEM format that are trusted instead of the system's certificates.
     public var trustedCertificates: String?
 
     /// Creates the default configuration.
@@ -57,7 +57,7 @@ public final class HTTPConnectionPool: Sendable {
   let maxDecompressionRatio: Int
   /// The time limit for connecting.
   let connectTimeout: TimeAmount
-  /// The certificates that are trusted instead of those of the system; empty to trust the system's.
+  /// The certificates that are trusted instead of the system's certificates; empty to trust the system's.
   let trustedCertificates: [NIOSSLCertificate]
 
   /// Creates a pool of connections.
@@ -85,7 +85,7 @@ public final class HTTPConnectionPool: Sendable {
   ///
   /// The target of a redirect can have a different proxy than the original URL.
   ///
-  /// - Parameter environment: The proxies.
+  /// - Parameter environment: The proxy settings of the environment.
   package convenience init(_ environment: ProxyEnvironment) {
     let configuration = Configuration()
     self.init(configuration, configuration.withoutCertificates(), trusted: [], environment)
@@ -100,7 +100,7 @@ public final class HTTPConnectionPool: Sendable {
   /// Returns the client for a URL.
   ///
   /// - Parameters:
-  ///   - url: The URL.
+  ///   - url: The URL of the request.
   ///   - requiresHTTP1: Whether the request must not use HTTP/2.
   /// - Returns: The same client for the same proxy.
   /// - Throws: ``RequestError`` with the code `invalidURL` if the value in the environment is not a valid proxy URL.
@@ -119,7 +119,7 @@ public final class HTTPConnectionPool: Sendable {
     }
   }
 
-  /// The number of requests that wait for the response of an attempt that they may share.
+  /// The number of requests that wait for the response of an attempt that they can share.
   package var participantCount: Int { coalescedRequests.participantCount }
 
   // Nothing waits until the connections are closed.

@@ -17,8 +17,8 @@ package enum HTTPDate {
   /// A wrong weekday is ignored. `UTC` and `+0000` mean the same as `GMT`.
   ///
   /// - Parameters:
-  ///   - text: The text.
-  ///   - now: The current time. A two-digit year is at most fifty years later.
+  ///   - text: The text of a header field.
+  ///   - now: The time that two-digit years are relative to. A two-digit year is at most fifty years later.
   /// - Returns: The time; nil if the text is not a time in one of these formats.
   package static func parsed(_ text: String, now: Date = Date()) -> Date? {
     var parts = text.lowercased().split { " ,-\t".contains($0) }

@@ -36,7 +36,7 @@ struct HTTPExchange: Sendable {
   /// - Parameters:
   ///   - request: The request to send.
   ///   - isAccepted: Returns whether a status is not an error. The limits can accept more.
-  /// - Returns: The response. Its body must still be read.
+  /// - Returns: The response, whose body must still be read.
   /// - Throws: ``RequestError``, or `CancellationError`.
   func answer(
     to request: Request, accepting isAccepted: (HTTPResponse.Status) -> Bool = { _ in false }

@@ -22,7 +22,7 @@ extension HTTPHeaders {
 }
 
 extension HTTPHeaders {
-  /// Returns the value of a field that may occur only once; nil if the field is missing, or occurs with different
+  /// Returns the value of a field that can occur only once; nil if the field is missing, or occurs with different
   /// values.
   func uniqueValue(_ name: String) -> String? {
     let values = self[name]
@@ -31,7 +31,7 @@ extension HTTPHeaders {
 }
 
 extension HTTPField.Name {
-  /// The name of the field that replaces the host of the URL.
+  /// The header field that replaces the URL's host.
   ///
   /// swift-http-types makes its own constant unavailable, because its requests have a property for the host.
   static let hostField = HTTPField.Name("Host")!

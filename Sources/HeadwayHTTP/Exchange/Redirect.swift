@@ -5,7 +5,7 @@ import NIOHTTP1
 
 /// Creates the request that follows a redirect.
 enum Redirect {
-  /// Header fields that identify the client or the host, and must not be sent to another host.
+  /// Header fields that identify the client or the host and must not be sent to another host.
   private static let ofOneHost = [HTTPField.Name.authorization, .cookie, .proxyAuthorization, .hostField]
 
   /// Returns the request for the new location.

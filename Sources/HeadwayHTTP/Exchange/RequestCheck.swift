@@ -24,7 +24,7 @@ enum RequestCheck {
     return isHost(url.host) && isPort(url.port)
   }
 
-  /// Returns the proxy with a URL; nil if the URL is not one of a proxy.
+  /// Returns the proxy with a URL; nil if the URL does not identify a proxy.
   static func proxy(_ text: String) -> HTTPClient.Configuration.Proxy? {
     guard text.unicodeScalars.allSatisfy(isPrintable), let parts = URLComponents(string: text),
       parts.scheme?.lowercased() == "http", let host = parts.host, isHost(host), isPort(parts.port)
@@ -68,7 +68,7 @@ enum RequestCheck {
 }
 
 extension Request {
-  /// Throws if a part of the request could inject anything into it, such as a line break in a header field.
+  /// Throws if any part of the request could inject anything into it, such as a line break in a header field.
   ///
   /// - Throws: ``RequestError`` with the code `invalidURL` or `invalidRequest`.
   func requireValid() throws {

@@ -4,8 +4,8 @@ import NIOHTTP1
 
 /// Preserves bytes of URLs that are not UTF-8.
 ///
-/// It percent-encodes such bytes in a `Location` field, as curl does. NIO's header fields are strings in which such
-/// bytes are replaced, so the redirect would lead to another URL. In a request, it restores a ``RequestTarget``.
+/// It percent-encodes such bytes in a `Location` field, as curl does. NIO's header fields are strings, which replace
+/// such bytes, so the redirect would lead to another URL. In a request, it restores a ``RequestTarget``.
 final class URLBytesHandler: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer

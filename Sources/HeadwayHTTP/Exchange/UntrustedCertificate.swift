@@ -8,7 +8,7 @@ import NIOSSL
 ///
 /// BoringSSL reports only that the certificate is not trusted, and AsyncHTTPClient does not pass the certificate on.
 /// Therefore this type requests the certificate from the server again, on a connection that ends before any request is
-/// sent. It does so after the failure, and the result changes only the message of the error.
+/// sent. This happens after the failure, and the result changes only the message of the error.
 enum UntrustedCertificate {
   /// Returns a description of why a server's certificate is not trusted.
   ///
@@ -68,8 +68,8 @@ enum UntrustedCertificate {
   /// - Parameters:
   ///   - presented: What the server presents.
   ///   - host: The name or the IP address of the server.
-  ///   - trusted: The certificates that are trusted instead of those of the system, if any.
-  ///   - now: The current time.
+  ///   - trusted: The certificates that are trusted instead of the system's certificates, if any.
+  ///   - now: The time that validity periods are compared with.
   /// - Returns: nil if none of the checks finds a problem.
   private static func reason(
     _ presented: Presented, host: String, trusted: [NIOSSLCertificate], now: Date

@@ -19,9 +19,10 @@ import Synchronization
 /// reader.
 ///
 /// After a broken connection, the operation requests the rest, if the server supports this and the content is still the
-/// same (`Range` with `If-Range`, RFC 9110, 13.1.5). With ``keepsPartialFile``, a download in a later process can do
-/// so, too. `progress` counts bytes; its `totalUnitCount` is 0 while the length is unknown. A download uses HTTP/2 only
-/// if the server does not support HTTP/1.1, because received bytes can be lost when an HTTP/2 connection ends.
+/// same (`Range` with `If-Range`, RFC 9110, 13.1.5). With ``keepsPartialFile``, a download in a later process can also
+/// request the rest. `progress` counts bytes; its `totalUnitCount` is 0 while the length is unknown. A download uses
+/// HTTP/2 only if the server does not support HTTP/1.1, because received bytes can be lost when an HTTP/2 connection
+/// ends.
 ///
 /// The file contains the bytes that the server sends, as with curl and wget. The operation requests content that is not
 /// compressed for transfer. If a server labels an archive as compressed content, the archive is still stored unchanged.
@@ -57,7 +58,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   /// Whether the operation has finished because the file was up to date.
   public final var isUpToDate: Bool { options.withLock { $0.isUpToDate } }
 
-  /// The suffixes that the partial file and its note add to the name of the file.
+  /// The suffixes that the partial file and its note add to the file's name.
   package static let partialEndings = [".headway-part", ".headway-part.json"]
 
   /// Returns whether a path is standard output.
@@ -83,7 +84,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   ///   - path: The destination of the file, or `-`. An existing file is replaced at the end.
   ///   - checksum: The checksum that the content must have.
   ///   - keepsPartialFile: Whether the partial file is kept if the operation is cancelled or fails.
-  ///   - limits: The limits of the request. By default, the body may have any size.
+  ///   - limits: The limits of the request. By default, the body can have any size.
   ///   - connectionPool: The pool of the connections to use.
   public init(
     _ request: Request, to path: String, checksum: SHA256Checksum? = nil, keepsPartialFile: Bool = false,
@@ -102,7 +103,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   ///   - path: The destination of the file, or `-`.
   ///   - checksum: The checksum that the content must have.
   ///   - keepsPartialFile: Whether the partial file is kept if the operation is cancelled or fails.
-  ///   - limits: The limits of the request. By default, the body may have any size.
+  ///   - limits: The limits of the request. By default, the body can have any size.
   ///   - connectionPool: The pool of the connections to use.
   public convenience init(
     _ url: String, to path: String, checksum: SHA256Checksum? = nil, keepsPartialFile: Bool = false,
@@ -167,7 +168,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
           try await file.empty()
           return false
         }
-        // A server may send less than the requested part.
+        // A server might send less than the requested part.
         if let size, file.count < size { return false }
       case .whole:
         try await file.restart(answer.headers, size: answer.announcedLength, isDecoded: answer.body.isDecoded)
@@ -197,10 +198,10 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   /// Writes the body of a response to the file.
   ///
   /// - Parameters:
-  ///   - answer: The response.
+  ///   - answer: The response, whose body is read.
   ///   - end: The size of the file in bytes after this response; nil if unknown.
   ///   - size: The size of the whole content in bytes; nil if unknown.
-  ///   - file: The file.
+  ///   - file: The partial file to write to.
   /// - Returns: False if the body is longer. The file then has wrong content.
   /// - Throws: ``RequestError``, or `CancellationError`.
   private func receives(
@@ -220,7 +221,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   }
 
   private func note(completed: Int64, total: Int64?) {
-    // In this order, because the count of an earlier attempt may exceed the new total.
+    // In this order, because the count of an earlier attempt might exceed the new total.
     progress.completedUnitCount = completed
     progress.totalUnitCount = total ?? 0
   }

@@ -69,7 +69,7 @@ open class HTTPOperation: AsynchronousOperation, @unchecked Sendable {
     }
   }
 
-  /// Sleeps on the clock of the operation.
+  /// Sleeps on the operation's clock.
   private func sleep(for duration: Duration) async throws {
     try await (clock ?? ContinuousClock()).sleepAtMostCentury(for: duration)
   }

@@ -20,21 +20,22 @@ import Synchronization
 /// queue.addOperations([request, parse], waitUntilFinished: false)
 /// ```
 ///
-/// A status outside the range 200 to 299 is an error, as is any other failure: see ``RequestError``. While the
-/// operation receives the response, `progress` counts its bytes; its `totalUnitCount` is 0 while the length is unknown.
+/// The operation fails with a ``RequestError`` if the status is outside the range 200 to 299, or if the request fails
+/// in another way. While the operation receives the response, `progress` counts its bytes; its `totalUnitCount` is 0
+/// while the length is unknown.
 ///
 /// To process the response in the operation itself, subclass it and override ``handleResponse(_:)``.
 open class RequestOperation: HTTPOperation, ValueOperation, @unchecked Sendable {
   /// The response, once it has been received.
   ///
-  /// It is not returned by ``response`` if the operation fails or is cancelled after that.
+  /// If the operation fails or is cancelled afterward, ``response`` does not return it.
   private let received = Mutex<Response?>(nil)
 
   /// Creates a request.
   ///
   /// - Parameters:
   ///   - request: The request to send.
-  ///   - limits: The limits of the request. By default, a body may have up to 64 MB.
+  ///   - limits: The limits of the request. By default, a body can have up to 64 MB.
   ///   - connectionPool: The pool of the connections to use.
   public override init(
     _ request: Request, limits: HTTPLimits = HTTPLimits(), connectionPool: HTTPConnectionPool = .shared
@@ -46,7 +47,7 @@ open class RequestOperation: HTTPOperation, ValueOperation, @unchecked Sendable 
   ///
   /// - Parameters:
   ///   - url: A URL with the scheme `http` or `https`.
-  ///   - limits: The limits of the request. By default, a body may have up to 64 MB.
+  ///   - limits: The limits of the request. By default, a body can have up to 64 MB.
   ///   - connectionPool: The pool of the connections to use.
   public convenience init(
     _ url: String, limits: HTTPLimits = HTTPLimits(), connectionPool: HTTPConnectionPool = .shared

@@ -33,7 +33,7 @@ public final class StreamOperation<Value: Sendable>: HTTPOperation, ValueOperati
   ///
   /// - Parameters:
   ///   - request: The request to send.
-  ///   - limits: The limits of the request. By default, the body may have any size.
+  ///   - limits: The limits of the request. By default, the body can have any size.
   ///   - connectionPool: The pool of the connections to use.
   ///   - receive: Reads the response. The operation calls it at most once, in its own task. That task is cancelled when
   ///     the operation is cancelled, or when its total time has passed.
@@ -49,7 +49,7 @@ public final class StreamOperation<Value: Sendable>: HTTPOperation, ValueOperati
   ///
   /// - Parameters:
   ///   - url: A URL with the scheme `http` or `https`.
-  ///   - limits: The limits of the request. By default, the body may have any size.
+  ///   - limits: The limits of the request. By default, the body can have any size.
   ///   - connectionPool: The pool of the connections to use.
   ///   - receive: Reads the response. The operation calls it at most once.
   public convenience init(

@@ -12,7 +12,7 @@ public struct HTTPStream: Sendable {
   public let url: String
   /// The status of the response, such as 200.
   public let status: HTTPResponse.Status
-  /// The header fields that the server sent, except for those with an invalid name.
+  /// The header fields that the server sent, except for fields with an invalid name.
   ///
   /// In the values, bytes that are not UTF-8 are replaced with U+FFFD.
   public let headers: HTTPFields

@@ -5,7 +5,7 @@ import HTTPTypes
 extension Request {
   /// The same request with the user name and the password moved from the URL to a header field (RFC 7617).
   ///
-  /// The credentials therefore appear in no message and no name of an operation, and are not sent to another host. An
+  /// The credentials therefore appear in no message and no name of an operation and are not sent to another host. An
   /// existing `Authorization` field is kept.
   var withCredentialsInHeaders: Request {
     guard url.utf8.contains(UInt8(ascii: "@")) else { return self }

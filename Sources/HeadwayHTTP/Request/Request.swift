@@ -7,7 +7,7 @@ public import HTTPTypes
 /// var request = Request(url: "https://example.org/stops", headers: [.accept: "application/json"])
 /// ```
 ///
-/// The types of the method and the header fields are those of the package swift-http-types. This module exports them.
+/// The method and the header fields have types of the package swift-http-types. This module exports them.
 public struct Request: Sendable {
   /// The content to send.
   public enum Body: Sendable {
@@ -45,7 +45,7 @@ public struct Request: Sendable {
   /// - Parameters:
   ///   - url: A URL with the scheme `http` or `https`.
   ///   - method: The method of the request.
-  ///   - headers: The header fields.
+  ///   - headers: The header fields to send; none by default.
   ///   - body: The content to send, if any.
   public init(url: String, method: HTTPRequest.Method = .get, headers: HTTPFields = [:], body: Body? = nil) {
     self.url = url
@@ -60,7 +60,7 @@ public struct Request: Sendable {
   ///
   /// - Parameters:
   ///   - name: The name, such as `X-Request-ID`. Case is ignored.
-  ///   - value: The value.
+  ///   - value: The value, without control characters.
   /// - Throws: ``RequestError`` with the code `invalidRequest` if the name is not a token, or if the value contains a
   ///   control character.
   public mutating func addHeaderField(name: String, value: String) throws {

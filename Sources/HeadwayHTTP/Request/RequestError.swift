@@ -159,7 +159,7 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
     let end = context.isEmpty || Self.isSentence(context) ? "" : "."
     let causes = [systemErrorDescription, underlyingReason].compactMap { $0 }.filter { !context.contains($0) }
     let details = causes.isEmpty ? "" : " (\(causes.joined(separator: "; ")))"
-    // A status or a URL from a server may contain characters that control a terminal.
+    // A status or a URL from a server might contain characters that control a terminal.
     return "\(place)\(context)\(end)\(details)".replacingControls()
   }
 

@@ -14,7 +14,7 @@ extension Response {
   /// - Parameters:
   ///   - type: The type to decode.
   ///   - decoder: The decoder to use.
-  /// - Returns: The value.
+  /// - Returns: The value that the body contains.
   /// - Throws: ``RequestError`` with the code `cannotDecode`. It contains the URL, the status, the beginning of the
   ///   body, and the error of the decoder.
   public func decoded<Value: Decodable>(
@@ -63,7 +63,7 @@ private func name(of type: any Any.Type) -> String? {
 }
 
 extension RequestOperation {
-  /// Waits for the response, and decodes the JSON in its body.
+  /// Waits for the response and decodes the JSON in its body.
   ///
   /// ```swift
   /// struct Stop: Decodable { var name: String }
@@ -78,7 +78,7 @@ extension RequestOperation {
   /// - Parameters:
   ///   - type: The type to decode.
   ///   - decoder: The decoder to use.
-  /// - Returns: The value.
+  /// - Returns: The value that the body contains.
   /// - Throws: The error of ``value``; ``RequestError`` with the code `cannotDecode`.
   public final func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, by decoder: JSONDecoder = JSONDecoder()

@@ -6,8 +6,9 @@ import GRDB
 ///
 /// If one of the imports does not complete, the completed ones do not append their rows again.
 ///
-/// When the run is repeated, a completed import is treated like the others. It checks that the file begins with the
-/// records that were added and that their rows exist, and it adds the records that the file has gained since then.
+/// When the run is repeated, a completed import is treated like any other import of the run. It checks that the file
+/// begins with the added records and that their rows exist. Then it adds the records that the file has gained in the
+/// meantime.
 struct AppendingRun: Sendable {
   /// The identifier of the run in the database.
   let identifier: String

@@ -11,10 +11,10 @@ extension ExistingTable {
   ///
   /// - Parameters:
   ///   - wanted: The wanted types, by the column's name as an import has declared it.
-  ///   - connection: The writing connection.
+  ///   - connection: The connection that writes.
   /// - Throws: ``ImportError`` with the code `unsuitableTable`, if a column was declared in another way than by an
   ///   import, or GRDB's `DatabaseError`.
-  /// - Returns: The changed types, by the names of the columns.
+  /// - Returns: The changed types, by column name.
   /// - Complexity: O(*n*) in the size of the table.
   @discardableResult
   func widen(_ wanted: [String: ColumnType], _ connection: Database) throws -> [String: ColumnType] {
@@ -44,7 +44,7 @@ extension ExistingTable {
     return changes
   }
 
-  /// The part of the definition after the name of the table, with other types.
+  /// The part of the definition after the table's name, with other types.
   private func definition(with changes: [String: ColumnType]) throws -> String {
     var text = String(definitionBehindName)
     for (column, type) in changes {

@@ -38,7 +38,7 @@ struct ExistingTable {
   /// The schema of the table.
   var schema: String { isTemporary ? "temp" : "main" }
 
-  /// The name of the table that lists the tables of a schema.
+  /// SQLite's table that lists the tables of a schema.
   private static func master(isTemporary: Bool) -> String { isTemporary ? "sqlite_temp_master" : "sqlite_master" }
 
   /// Reads the table; nil if there is no table with that name.
@@ -96,10 +96,10 @@ struct ExistingTable {
 
   /// Whether a table has triggers.
   ///
-  /// They can refuse rows, ignore them (`RAISE`), and add others.
+  /// They can reject rows, ignore them (`RAISE`), and add others.
   ///
   /// - Parameters:
-  ///   - table: The name of the table.
+  ///   - table: The table's name.
   ///   - connection: Any connection.
   /// - Returns: False for a temporary table.
   /// - Throws: GRDB's `DatabaseError`.
@@ -112,10 +112,10 @@ struct ExistingTable {
     }
   }
 
-  /// The names of all columns.
+  /// All column names.
   var columnNames: [String] { columns.map(\.name) }
 
-  /// The names of the columns that SQLite does not compute.
+  /// The names of all columns except those that SQLite computes.
   var storedColumnNames: [String] { columnNames.filter { !generated.contains($0) } }
 
   /// Returns the description of the table.
@@ -139,8 +139,8 @@ struct ExistingTable {
 
   /// The types of those columns that are declared as an import declares numbers, by the column's name in lower case.
   ///
-  /// A column that is declared in another way belongs to a new table, which another program has created with the name
-  /// of a table that no longer exists.
+  /// A column with another declaration belongs to a new table. Another program has created that table under the name of
+  /// a table that no longer exists.
   func numericTypes(of names: [String]) -> [String: ColumnType] {
     let declarations = Self.declarations(in: definitionBehindName)
     var types: [String: ColumnType] = [:]
@@ -159,7 +159,7 @@ struct ExistingTable {
     return Self.declarations(in: definition[...])[Array(SQL.declaration(of: known.name, known.type).utf8)]
   }
 
-  /// The ranges in a definition that look like columns without constraints, by the bytes of their texts.
+  /// The ranges in a definition that look like columns without constraints, by the bytes of their strings.
   ///
   /// - Complexity: O(*n*) in the length of the definition.
   private static func declarations(in definition: Substring) -> [[UInt8]: Range<String.Index>] {
@@ -177,7 +177,7 @@ struct ExistingTable {
     return found
   }
 
-  /// Whether the table might refuse a row that an import considers valid, because of a trigger, or a constraint other
+  /// Whether the table might reject a row that an import considers valid, because of a trigger, or a constraint other
   /// than the import's key.
   func mayRefuseRows(of plan: TablePlan, _ connection: Database) throws -> Bool {
     let key = Set(plan.key.map { plan.columns[$0].name.lowercasedAsName })
@@ -213,8 +213,7 @@ struct ExistingTable {
     }
   }
 
-  /// Ensures that the file has no column that SQLite computes, and that rows of a table without a key have a row
-  /// number.
+  /// Ensures that SQLite computes none of the file's columns, and that rows of a table without a key have a row number.
   ///
   /// - Throws: ``ImportError`` with the code `unsuitableTable`.
   func requirePlaces(for plan: TablePlan, path: String) throws {

@@ -53,9 +53,9 @@ struct ForeignKey: Sendable {
   /// The SQL condition for rows that refer to a missing row.
   ///
   /// - Parameters:
-  ///   - row: The name of the row.
+  ///   - row: The alias of the referring row in the statement.
   ///   - parent: The table that the row refers to, as SQL; nil for the one that the key names.
-  /// - Returns: The condition.
+  /// - Returns: A condition in SQL.
   func isBroken(_ row: String, in parent: String? = nil) -> String {
     let isSet = columns.map { "\(row).\(SQL.name($0)) IS NOT NULL" }
     let isSame = zip(parentColumns, columns).map { "parent.\(SQL.name($0)) = \(row).\(SQL.name($1))" }
@@ -91,7 +91,7 @@ struct EnforcedReferences: Sendable {
   /// Reads the foreign keys of a table.
   ///
   /// - Parameters:
-  ///   - table: The name of the table.
+  ///   - table: The table's name.
   ///   - isOwn: Whether an import has created the table. References of such a table are only reported.
   ///   - connection: Any connection.
   /// - Throws: GRDB's `DatabaseError`.
@@ -119,7 +119,7 @@ struct EnforcedReferences: Sendable {
   ///   - before: The previous number of such rows for each foreign key.
   ///   - replaced: Tables, in lowercase, whose rows are replaced after the rows of this table.
   ///   - path: The path of the file, for errors.
-  ///   - connection: The writing connection.
+  ///   - connection: The connection that writes.
   /// - Throws: ``ImportError`` with the code `brokenReferences`.
   func requireNoOrphans(
     since before: [Int], except replaced: Set<String>, path: String, _ connection: Database

@@ -7,8 +7,7 @@ import Headway
 import HeadwayFiles
 import Synchronization
 
-/// An SQLite database that files are imported into, with one connection that writes, and others that read at the same
-/// time.
+/// An SQLite database for imported files, with one connection for writing and several for reading at the same time.
 ///
 /// ```swift
 /// let database = try ImportDatabase(path: "vbb.sqlite")
@@ -31,16 +30,15 @@ public final class ImportDatabase: Sendable {
   public let pool: DatabasePool
   /// 32 MB of log at the usual page size, instead of SQLite's 4.
   ///
-  /// Each checkpoint waits for the disk twice, and on a busy disk an import with SQLite's default took up to three
-  /// times as long.
+  /// Each checkpoint waits for the disk twice, and on a busy disk, an import with SQLite's default took up to three
+  /// times as long as with this value.
   private static let pagesBetweenCheckpoints = 8_000
   /// The time between two attempts to lock a database that another connection has locked.
   private static let busyPause = Duration.milliseconds(10)
   private static let busyPauseMicroseconds: UInt32 = 10_000
   private static let busyPausesBeforeNotice = 100
 
-  /// The imports into each table that have not finished, in the order of their turns, by the table's name in lower
-  /// case.
+  /// The imports into each table that have not finished, in turn order, by the table's name in lower case.
   ///
   /// Protected by its lock.
   private let imports = Mutex<[String: [ImportOperation]]>([:])
@@ -78,7 +76,7 @@ public final class ImportDatabase: Sendable {
     configuration.label = "headway import"
     do {
       pool = try DatabasePool(path: path.databaseName, configuration: configuration)
-      // GRDB sets `synchronous` when it opens a database in WAL mode, so the chosen value is set after that, and read
+      // GRDB sets `synchronous` when it opens a database in WAL mode, so the chosen value is set afterward and read
       // back.
       let actual = try pool.writeWithoutTransaction { database in
         try database.execute(sql: "PRAGMA synchronous = \(durability.pragma)")
@@ -150,7 +148,7 @@ public final class ImportDatabase: Sendable {
   /// - Parameters:
   ///   - name: The name of the write in traces and snapshots.
   ///   - body: The write, which receives the writing connection outside of a transaction.
-  /// - Returns: The operation; its error is the one that `body` threw.
+  /// - Returns: The operation, which fails with the error of `body`.
   func write(_ name: String, _ body: @escaping @Sendable (Database) throws -> Void) -> Headway.Operation {
     write(name) {
       ()
@@ -167,7 +165,7 @@ public final class ImportDatabase: Sendable {
   ///   - take: Called when the write begins. Returns the work to write, or nil if there is none.
   ///   - body: Writes that work with the writing connection, outside of a transaction.
   ///   - end: Called after `body`, with the error that it threw.
-  /// - Returns: The operation; its error is the one that `body` threw.
+  /// - Returns: The operation, which fails with the error of `body`.
   @discardableResult
   func write<Work>(
     _ name: String, _ take: @escaping @Sendable () -> Work?,
@@ -193,7 +191,7 @@ public final class ImportDatabase: Sendable {
     return operation
   }
 
-  /// Writes, and waits until the write has finished.
+  /// Writes and waits until the write has finished.
   func writeAndWait<Answer: Sendable>(
     _ name: String, _ body: @escaping @Sendable (Database) throws -> Answer
   ) throws -> Answer {
@@ -235,7 +233,7 @@ public final class ImportDatabase: Sendable {
     withExtendedLifetime(ended) {}
   }
 
-  /// Ensures that existing tables without a key contain only rows of these files.
+  /// Ensures that existing tables without a key contain only rows from these files.
   ///
   /// - Throws: ``ImportError`` with the code `foreignRows` or `database`.
   func requireOwnRows(of files: [(table: String, file: String)], hasHeader: Bool) throws {
@@ -254,7 +252,7 @@ public final class ImportDatabase: Sendable {
   struct Existing {
     /// The description, completed with properties of the existing table.
     var schema: TableSchema
-    /// The names of the columns.
+    /// The column names.
     var columns: [String] = []
     /// The types that an earlier import has found, by the column's name in lower case.
     var inferredTypes: [String: ColumnType] = [:]
@@ -262,7 +260,7 @@ public final class ImportDatabase: Sendable {
     var affinities: [String: NumberAffinity] = [:]
   }
 
-  /// The names of the columns of a described table; empty if it does not exist.
+  /// The column names of a described table; empty if the table does not exist.
   func columns(of schema: TableSchema) throws -> [String] {
     try read { try ExistingTable(named: schema.name, $0)?.columnNames ?? [] }
   }
@@ -294,7 +292,7 @@ private final class Box<Value>: @unchecked Sendable {  // Written before the ope
 }
 
 extension Database {
-  /// Runs statements that take long, and interrupts them soon after `mayGoOn` returns false.
+  /// Runs long-running statements and interrupts them soon after `mayGoOn` returns false.
   ///
   /// It is called every 1,000 steps of SQLite's virtual machine, which take a few microseconds.
   func whileAsking(_ mayGoOn: () -> Bool, _ body: () throws -> Void) throws {

@@ -10,13 +10,14 @@ struct UnfinishedAppend: Sendable {
   let identifier: Int64
   /// The number of the last processed record.
   ///
-  /// Its row is in the table, or was refused there.
+  /// Its row is in the table, or was rejected there.
   let records: Int
-  /// The fingerprint of the records up to that one that were rows; nil for an entry of an earlier version.
+  /// The fingerprint of the records that were rows, up to the last record; nil for an entry of an earlier version.
   let recordsHash: Int64?
-  /// The number of these rows that the table has refused.
+  /// The number of these rows that the table has rejected.
   let refused: Int
-  /// The difference between the number of a row and that of its record; nil if other rows are between them.
+  /// The difference between the number of a row and the number of its record; nil if other rows are between the rows of
+  /// the import.
   let offset: Int?
   /// In a table without a key, all rows of the import have numbers greater than this.
   let start: Int
@@ -24,7 +25,7 @@ struct UnfinishedAppend: Sendable {
   let lastRow: Int
   /// The number of rows in the table from the first row of the import on, including other rows.
   ///
-  /// In a table with a key, the number of rows of the file whose keys the table has.
+  /// In a table with a key, the number of rows from the file whose keys the table has.
   let storedRows: Int
 }
 
@@ -51,7 +52,7 @@ extension ImportHistory {
     let tableEnd = plan.hasKey ? last.lastRow : try database.lastRow(of: target, plan.rowIdentifier)
     let isLast = tableEnd == last.lastRow
     guard let records = last.records else {
-      // An earlier version has written this entry, with the numbers of rows only.
+      // An earlier version has written this entry, with row numbers only.
       guard isRegular, !plan.hasKey, last.lastRow > last.offset else { return nil }
       guard entries.last?.source == source, isLast else {
         throw cannotComplete("rows have been added to the table since")
@@ -84,10 +85,11 @@ extension ImportHistory {
   /// The place of an append's rows, in a table without a key: their original place or, after VACUUM, the place without
   /// the gaps between their numbers.
   ///
-  /// Rows that others have added between them count as the append's, because they can't be distinguished. Rows that
-  /// others add later follow the last one.
+  /// Rows that other programs have added between these rows count as rows of the append, because they can't be
+  /// distinguished. Rows that other programs add later follow the last row.
   ///
-  /// - Returns: The number before the first row, and that of the last one; nil if some of the rows no longer exist.
+  /// - Returns: The number before the first row, and the number of the last row; nil if some of the rows no longer
+  ///   exist.
   private func place(of entry: Entry, _ plan: TablePlan, _ database: Database) throws -> (start: Int, lastRow: Int)? {
     let start = entry.startRow ?? max(0, entry.offset)
     guard let hash = entry.lastRowHash else { return (start, entry.lastRow) }
@@ -135,9 +137,9 @@ struct StoredRows {
   private let rowIdentifier: String?
 
   /// - Parameters:
-  ///   - table: The table.
-  ///   - header: The names of the file's columns as the history stores them, separated by commas. A name that contains
-  ///     a comma is ignored, here as everywhere.
+  ///   - table: The table's name.
+  ///   - header: The file's column names as the history stores them, separated by commas. A name that contains a comma
+  ///     is ignored, here as everywhere.
   ///   - database: Any connection.
   /// - Throws: GRDB's `DatabaseError`.
   init?(of table: String, header: String, _ database: Database) throws {

@@ -2,7 +2,7 @@
 import GRDB
 
 extension ImportDatabase {
-  /// Returns whether the last import into the operation's table was one of its file, and has finished.
+  /// Returns whether the last import into the operation's table was one of its file and has finished.
   ///
   /// - Parameter operation: An import into this database.
   /// - Returns: Whether the file is in the database.

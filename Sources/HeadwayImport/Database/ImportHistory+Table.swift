@@ -23,7 +23,7 @@ extension ImportHistory {
     }
   }
 
-  /// Moves the entries of earlier versions to the current table, and removes helper tables that a killed process has
+  /// Moves the entries of earlier versions to the current table and removes helper tables that a killed process has
   /// left.
   static func migrate(_ database: Database) throws {
     let former = Set(try columns(of: SQL.formerImportsTable, database))
@@ -84,8 +84,8 @@ extension ImportHistory {
   /// definition. For their entries, the table must have been empty when it was first imported into, and all of its
   /// columns must be those of the files and of the key.
   /// - Parameters:
-  ///   - existing: The table.
-  ///   - key: The names of the table's key columns.
+  ///   - existing: The definition that the table has now.
+  ///   - key: The names of the key columns.
   ///   - database: Any connection.
   /// - Returns: True for a table that earlier imports have created.
   /// - Throws: GRDB's `DatabaseError`.

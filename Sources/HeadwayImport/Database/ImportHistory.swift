@@ -7,8 +7,8 @@ import HeadwayLines
 /// The entries for one table in `grdb_headway_imports`, the table of imports: which files have written its rows.
 ///
 /// In a table without a key, the record with number *n* of a file is the row with number `offset` + *n*. The last of
-/// these numbers, and the content of that row, separate the rows that an import has written from other rows, which
-/// follow them. If others have added rows in between, the offset is -1.
+/// these numbers, together with the content of that row, separates the import's rows from the other rows after them. If
+/// other programs have added rows in between, the offset is -1.
 ///
 /// Each transaction that appends rows stores the number of its last record. An append that ended early can therefore be
 /// completed exactly, no matter which other rows the table has.
@@ -34,7 +34,7 @@ struct ImportHistory {
     let startRow: Int?
     let rowsBefore: Int?
     let storedRows: Int?
-    /// The names of the file's columns, separated by commas.
+    /// The file's column names, separated by commas.
     let columns: String
   }
 
@@ -83,7 +83,7 @@ struct ImportHistory {
   /// - Parameters:
   ///   - sinceEmpty: If it is unknown whether the table was ever empty, true returns no imports, and false returns all.
   ///   - database: Any connection.
-  /// - Returns: The imports.
+  /// - Returns: The entries of the imports, oldest first.
   /// - Throws: GRDB's `DatabaseError`.
   func entries(sinceEmpty: Bool = true, _ database: Database) throws -> [Entry] {
     guard try Self.exists(database) else { return [] }
@@ -102,7 +102,7 @@ struct ImportHistory {
     }
   }
 
-  /// Ensures that this file alone has written all rows of the table, record *n* as row *n*.
+  /// Ensures that this file alone has written all rows in the table, record *n* as row *n*.
   ///
   /// - Throws: ``ImportError`` with the code `foreignRows`.
   func requireOwnRows(rowIdentifier: String, hasHeader: Bool, _ database: Database) throws {
@@ -128,7 +128,7 @@ struct ImportHistory {
     else { throw first.otherRows }
   }
 
-  /// Whether the table's rows are those of these imports.
+  /// Whether these imports have written the table's rows.
   private func hasRows(
     of entries: [Entry], rowIdentifier: String, hasHeader: Bool, _ database: Database
   ) throws -> Bool {
@@ -184,7 +184,7 @@ struct ImportHistory {
     return database.lastInsertedRowID
   }
 
-  /// The names of columns as the history stores them.
+  /// Column names in the form that the history stores.
   static func joined(_ columns: [String]) -> String { columns.joined(separator: ",") }
 
   /// The progress of an import.
@@ -197,7 +197,7 @@ struct ImportHistory {
     let lastRowHash: Int64?
     /// The number of rows in the table from the first row of the import on, as in ``UnfinishedAppend``.
     let storedRows: Int
-    /// The number of rows that the table has refused since the last advance.
+    /// The number of rows that the table has rejected since the last advance.
     let refused: Int
     /// Whether others have added rows in between.
     let isMixed: Bool

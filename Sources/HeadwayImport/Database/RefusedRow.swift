@@ -4,7 +4,7 @@ import GRDB
 /// Another connection has added rows while an import was adding its own.
 struct OtherRows: Error {}
 
-/// A row of a batch that a constraint of the table refuses.
+/// A row of a batch that a constraint of the table rejects.
 struct RefusedRow {
   let position: Int
   /// The reason, described for people.
@@ -35,7 +35,7 @@ extension TablePlan {
     .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG, .SQLITE_ERROR,
   ]
 
-  /// The reason that the table refuses a row; nil if the error is not caused by the row.
+  /// The reason that the table rejects a row; nil if the error is not caused by the row.
   func refusal(_ code: ResultCode, _ message: String?) -> String? {
     let columns = key.map { "\(table).\(self.columns[$0].name)" }.joined(separator: ", ")
     switch code {

@@ -7,7 +7,9 @@ struct RowPlaces: Sendable {
   ///
   /// They are then updated.
   var updates = false
-  /// Whether the rows are added after existing ones of other programs, which might add more during the import.
+  /// Whether the rows are added after existing rows of other programs.
+  ///
+  /// These programs might add more rows during the import.
   var appends = false
   /// In a table without a key, the number that is added to the number of a record; nil if SQLite numbers the rows.
   var offset: Int? = 0
@@ -21,8 +23,8 @@ struct RowPlaces: Sendable {
   var enforcesReferences = false
   /// Whether the table is temporary.
   var isTemporary = false
-  /// The temporary table that stores the file, the line and the record of each row, because triggers might refuse rows
-  /// when they replace others.
+  /// The temporary table that stores the file, the line and the record of each row, because triggers might reject rows
+  /// when they replace existing rows.
   var originTable: String?
   /// The number of earlier files that have rows there.
   var fileNumber = 0

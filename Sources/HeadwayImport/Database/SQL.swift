@@ -14,14 +14,13 @@ extension String {
 
 /// The SQL statements of an import.
 enum SQL {
-  /// The prefix of all tables that an import creates in addition to the one that it fills, and of indices in a table
-  /// that no import has created.
+  /// The prefix of an import's helper tables, and of its indices in tables that no import has created.
   ///
-  /// GRDB's `DatabaseMigrator` ignores names that begin with `grdb_` when it compares the schema with that of the
-  /// migrations. With any other name, `eraseDatabaseOnSchemaChange` would erase the database when the app is launched.
+  /// GRDB's `DatabaseMigrator` ignores names that begin with `grdb_` when it compares the schema with the migrations'
+  /// schema. With any other name, `eraseDatabaseOnSchemaChange` would erase the database when the app is launched.
   static let reservedPrefix = "grdb_headway_"
 
-  /// The name of the table of imports in earlier versions.
+  /// The table of imports in earlier versions.
   static let formerImportsTable = "headway_imports"
 
   /// Whether an import can't use a table with this name.
@@ -63,7 +62,7 @@ enum SQL {
   /// - Parameters:
   ///   - plan: The plan of the table.
   ///   - parents: The columns of the tables' keys, by the table's name in lower case.
-  /// - Returns: The statement.
+  /// - Returns: A `CREATE TABLE` statement.
   static func createTable(_ plan: TablePlan, parents: [String: [String]]) -> String {
     var parts = plan.columns.map { columnDefinition($0, plan, parents: parents) }
     if plan.key.count > 1 || (plan.hasKey && !plan.isRowIdentifierKey) {
@@ -136,8 +135,7 @@ enum SQL {
 
   /// A statement that changes the values of some columns in the row with the bound key.
   ///
-  /// The values are parameters in the order of the columns, followed by the key. A row that would not change is not
-  /// written.
+  /// The values are parameters in column order, followed by the key. A row that would not change is not written.
   static func update(_ plan: TablePlan, columns: [Int]) -> String {
     let names = columns.map { name(plan.columns[$0].name) }
     let assignments = names.enumerated().map { "\($1) = ?\($0 + 1)" }.joined(separator: ", ")
@@ -163,12 +161,12 @@ enum SQL {
   /// statement copies the last column.
   ///
   /// - Parameters:
-  ///   - columns: The names of the columns, with an expression for the value of each.
+  ///   - columns: The column names, with an expression for the value of each.
   ///   - source: The table with the rows, as SQL.
   ///   - target: The empty table, as SQL.
-  ///   - identifier: The name of the row number in both tables; nil if it is not copied.
-  ///   - order: The name of the row number, if rows are inserted in this order.
-  /// - Returns: The statements.
+  ///   - identifier: The name of the row-number column in both tables; nil if it is not copied.
+  ///   - order: The name of the row-number column to sort by; nil for no particular order.
+  /// - Returns: One or two statements.
   static func copyRows(
     _ columns: [(name: String, value: String)], from source: String, to target: String, identifier: String?,
     orderedBy order: String?

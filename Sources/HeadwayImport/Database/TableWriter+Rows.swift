@@ -104,7 +104,7 @@ extension TableWriter {
     return end
   }
 
-  /// Ensures that the rows that an append has found in the table are those of the file.
+  /// Ensures that the rows that an append has found in the table belong to the file.
   ///
   /// - Throws: ``AppendConflict``.
   func requirePresentRows() throws {
@@ -112,7 +112,7 @@ extension TableWriter {
     guard unfinished.recordsHash == nil || unfinished.recordsHash == state.fingerprint.value else {
       throw AppendConflict.changedFile
     }
-    // With a key, `storedRows` counts the rows of the file that exist; without a key, the rows of the table.
+    // With a key, `storedRows` counts the rows from the file that exist; without a key, the rows in the table.
     guard state.storedRows >= unfinished.storedRows else { throw AppendConflict.missingRows }
     state.isVerified = true
   }

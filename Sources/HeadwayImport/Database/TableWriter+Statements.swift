@@ -22,7 +22,7 @@ extension TableWriter {
     let count: Statement?
     /// Only set if the table has triggers.
     let savepoint: Savepoint?
-    /// Stores the origin of a row, if rows might be refused when they replace others.
+    /// Stores the origin of a row, if rows might be rejected when they replace existing rows.
     let origin: Statement?
   }
 
@@ -42,7 +42,7 @@ extension TableWriter {
 
   /// Inserts or updates one row, unless a row with the same key has been written before.
   ///
-  /// - Returns: The reason that the table refuses the row; nil if it was written.
+  /// - Returns: The reason that the table rejects the row; nil if it was written.
   func insertSingle(
     _ batch: RowBatch, _ row: Int, _ statements: Statements, _ database: Database
   ) throws -> String? {
@@ -60,7 +60,7 @@ extension TableWriter {
   ///
   /// If the table has triggers, either the whole row is written, with all effects of the triggers, or nothing.
   ///
-  /// - Returns: The reason that the table refuses the row; nil if it was written.
+  /// - Returns: The reason that the table rejects the row; nil if it was written.
   private func insertGuarded(
     _ batch: RowBatch, _ row: Int, _ statements: Statements, _ database: Database
   ) throws -> String? {
@@ -120,9 +120,9 @@ extension TableWriter {
     }
   }
 
-  /// Inserts or updates one row, and detects when a trigger has ignored it (`RAISE(IGNORE)`), which is not an error.
+  /// Inserts or updates one row and detects when a trigger has ignored it (`RAISE(IGNORE)`), which is not an error.
   ///
-  /// - Returns: The reason that the table refuses the row; nil if it was written.
+  /// - Returns: The reason that the table rejects the row; nil if it was written.
   private func insertOrNotice(
     _ batch: RowBatch, _ row: Int, _ statements: Statements, _ database: Database
   ) throws -> String? {
@@ -169,7 +169,7 @@ extension TableWriter {
 
   /// Executes one statement.
   ///
-  /// - Returns: The reason that the table refuses a row; nil if all rows were inserted. If there is a reason, no row
+  /// - Returns: The reason that the table rejects a row; nil if all rows were inserted. If there is a reason, no row
   ///   was inserted.
   func insert(_ batch: RowBatch, from first: Int, count: Int, _ statement: Statement) throws -> String? {
     let handle = statement.sqliteStatement

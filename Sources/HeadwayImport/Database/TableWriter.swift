@@ -24,13 +24,13 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
   /// The keys that the transaction has written.
   var newKeys: Set<UInt64> = []
 
-  /// The state that changes with each row, and is restored if the transaction is rolled back.
+  /// The state that changes with each row and is restored if the transaction is rolled back.
   struct State {
     /// The number of the last row in the table, existing before or written by this writer.
     var lastRow: Int
     /// The number of the last row that this writer has written.
     var lastWritten: Int?
-    /// Whether other rows are between those of the file, so that SQLite numbers the rows.
+    /// Whether other rows are between the file's rows, so that SQLite numbers the rows.
     var isMixed: Bool
     var hasWritten = false
     /// The places of records that are not rows, until the first row is written.
@@ -49,12 +49,12 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
   /// Whether the table is queried for the stored key of each row.
   ///
   /// This is true if rows are updated, and one of two conditions applies. The table considers keys equal that differ in
-  /// the file, or it might refuse a row, so that a later row with the same key can be valid.
+  /// the file, or it might reject a row, so that a later row with the same key can be valid.
   let asksForKeys: Bool
 
   /// The keys of rows that were written, if the table is queried for them.
   private(set) var writtenKeys: KeySet
-  /// Whether a row was refused because of its key.
+  /// Whether a row was rejected because of its key.
   private(set) var hasDuplicates = false
 
   /// The largest number of rows that one statement inserts, if the table has few columns.
@@ -69,9 +69,9 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
   /// - Parameters:
   ///   - plan: The plan of the table.
   ///   - places: The places for its rows.
-  ///   - header: The names of the file's columns as the history stores them.
+  ///   - header: The file's column names as the history stores them.
   ///   - writtenKeys: The keys of rows that earlier files have written.
-  ///   - database: The writing connection.
+  ///   - database: The connection that writes.
   /// - Throws: GRDB's `DatabaseError`.
   init(
     _ plan: TablePlan, _ places: RowPlaces, header: String, writtenKeys: KeySet, _ database: Database
@@ -173,12 +173,12 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
   /// Writes all rows of a batch, inside the caller's transaction.
   ///
   /// - Parameters:
-  ///   - batch: The rows.
-  ///   - known: Rows that are known to be refused, by their position, with the reasons.
+  ///   - batch: The rows to write, in file order.
+  ///   - known: Rows that are known to be rejected, by their position, with the reasons.
   ///   - stopsAtRefused: Whether to write no rows after the first rejected one, except ignored rows.
   ///   - mayGoOn: Called every few rows. Returns whether to continue.
-  ///   - database: The writing connection.
-  /// - Returns: The rows that a constraint of the table refuses; nil if `mayGoOn` returned false.
+  ///   - database: The connection that writes.
+  /// - Returns: The rows that a constraint of the table rejects; nil if `mayGoOn` returned false.
   /// - Throws: GRDB's `DatabaseError`, ``OtherRows``, ``TransactionEnded``, ``AppendConflict``, or ``ImportError`` with
   ///   the code `unsuitableTable`.
   func write(

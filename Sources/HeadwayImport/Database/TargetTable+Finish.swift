@@ -2,11 +2,10 @@
 import GRDB
 
 extension TargetTable {
-  /// Completes the import: moves rows that replace others, creates the indices, and removes old rows.
+  /// Completes the import: replaces existing rows with the rows that wait, creates the indices, and removes old rows.
   ///
   /// In a table without a key, the old rows are those that an earlier import of the file has written, and that the file
-  /// no longer has. If the rows replace others together with those of other files, they wait until the last of these
-  /// imports finishes.
+  /// no longer has. If several files replace rows together, their rows wait until the last of these imports finishes.
   ///
   /// - Parameters:
   ///   - lastRecord: The number of the file's last record.
@@ -14,7 +13,7 @@ extension TargetTable {
   ///   - takesNone: Whether the file has rows and all of them were rejected. In that case the existing rows stay,
   ///     because no row of the file can replace them.
   ///   - mayGoOn: Called repeatedly; when it returns false, the current work is interrupted.
-  /// - Returns: The imports whose rows have replaced others, with the rows that triggers have refused in the process.
+  /// - Returns: The imports whose rows have replaced others, with the rows that triggers have rejected in the process.
   /// - Throws: ``ImportError`` with the code `database`, `unfinishedAppend`, `malformedRow` or `noRows`.
   func finish(
     lastRecord: Int, rows: Int, takesNone: Bool, mayGoOn: @escaping @Sendable () -> Bool
@@ -64,7 +63,7 @@ extension TargetTable {
           }
           try createIndices(connection)
           if let identifier, keepsRows, updates {
-            // The rows in the table are those of earlier imports.
+            // The rows in the table belong to earlier imports.
             try ImportHistory.forget(identifier, connection)
           } else if let identifier {
             try history.end(identifier, .finished, rows: rows, connection)

@@ -34,8 +34,7 @@ extension TargetTable {
     return known
   }
 
-  /// Describes references to tables that do not exist, and that were therefore not checked, for columns that have
-  /// values.
+  /// Describes unchecked references, which are references to missing tables, for columns that have values.
   func uncheckedReferences() throws -> [String] {
     let unchecked = references.filter { !existingTables.contains($0.reference.table.lowercasedAsName) }
     return try [preparation.references.unchecked].compactMap(\.self)

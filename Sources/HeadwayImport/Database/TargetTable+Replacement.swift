@@ -7,9 +7,9 @@ extension TargetTable {
   /// Replaces the existing rows with the rows that wait in the temporary table.
   ///
   /// - Parameters:
-  ///   - files: The files; this one is the last.
-  ///   - connection: The writing connection.
-  /// - Returns: The rows that triggers of the table refuse, by file.
+  ///   - files: All files of the import. The current file is the last one.
+  ///   - connection: The connection that writes.
+  /// - Returns: The rows that triggers of the table reject, by file.
   /// - Throws: ``ImportError`` with the code `foreignRows`, `unsuitableTable` or `malformedRow`.
   func replaceRows(_ files: [StagedFile], _ connection: Database) throws -> [[RowIssue]] {
     let (table, stored) = (SQL.name(plan.table), "temp.\(SQL.name(storage.table))")
@@ -108,10 +108,10 @@ extension TargetTable {
   /// Inserts the waiting rows one by one, each in a savepoint, into a table with triggers.
   ///
   /// - Parameters:
-  ///   - files: The files.
-  ///   - names: The names of the columns.
-  ///   - refused: Receives the rows that are refused, by file.
-  ///   - connection: The writing connection.
+  ///   - files: The files whose rows wait.
+  ///   - names: The names of the columns to copy.
+  ///   - refused: Receives the rows that are rejected, by file.
+  ///   - connection: The connection that writes.
   /// - Returns: The number of rows inserted, and whether SQLite has numbered them.
   /// - Throws: ``ImportError`` with the code `unsuitableTable` or `malformedRow`.
   private func insertOneByOne(

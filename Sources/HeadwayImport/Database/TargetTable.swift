@@ -25,9 +25,9 @@ final class TargetTable: @unchecked Sendable {
   ///
   /// They are then updated in place.
   var updates: Bool { places.updates }
-  /// Whether the rows wait to replace others, and have not done so yet.
+  /// Whether the rows still wait to replace the existing rows.
   var isReplacing: Bool { places.isTemporary && !hasEnded }
-  /// Whether triggers might refuse rows when they replace others.
+  /// Whether triggers might reject rows when they replace existing rows.
   var mayRefuseAtEnd: Bool { places.originTable != nil }
   /// The numbers of existing rows that were replaced and removed.
   var replaced = 0
@@ -39,7 +39,7 @@ final class TargetTable: @unchecked Sendable {
       "an earlier import of this file ended behind record \($0.records), and is completed"
     }
   }
-  /// The number of rows that the table refused in the part of an append that an earlier import had done.
+  /// The number of rows that the table rejected in the part of an append that an earlier import had done.
   var refusedBefore: Int { places.unfinished?.refused ?? 0 }
 
   let operation: ImportOperation
@@ -64,10 +64,10 @@ final class TargetTable: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - plan: The plan of the table.
-  ///   - source: The file.
-  ///   - header: The names of the file's columns that are imported.
+  ///   - source: The source of the file's records.
+  ///   - header: The names of the imported columns, as the file spells them.
   ///   - writtenKeys: The keys of rows that earlier files of the group have written.
-  ///   - operation: The import.
+  ///   - operation: The operation that imports the file.
   /// - Throws: ``ImportError`` with the code `foreignRows`, `unsuitableTable` or `database`.
   init(
     _ plan: TablePlan, _ source: RecordSource, header: [String], writtenKeys: KeySet, for operation: ImportOperation
@@ -101,14 +101,14 @@ final class TargetTable: @unchecked Sendable {
     database = operation.database
   }
 
-  /// The issue of a row that a constraint of the table refuses.
+  /// The issue of a row that a constraint of the table rejects.
   func rejected(_ batch: RowBatch, _ row: RefusedRow) -> RowIssue {
     let references = preparation.references
     let isClear = row.reason == TablePlan.brokenReference && references.toTable.isEmpty && references.own.count == 1
     return RowIssue(
       table: plan.table, lineNumber: batch.origins[row.position].lineNumber,
       status: plan.isIgnored(row.reason) ? .ignored : .rejected,
-      // SQLite uses the table's temporary name until its rows replace the others.
+      // SQLite uses the table's temporary name until its rows replace the existing rows.
       reason: isClear ? references.own[0].reason : row.reason.replacing(storage.table, with: plan.table),
       record: batch.record(of: row.position))
   }
@@ -141,7 +141,9 @@ final class TargetTable: @unchecked Sendable {
 
   // MARK: Types
 
-  /// Widens columns whose types were found, in the transaction that writes the first row that requires it.
+  /// Widens columns whose types were found.
+  ///
+  /// This happens in the same transaction as the first row with a wider value.
   func widen(_ types: [Int: ColumnType], _ connection: Database) throws {
     guard !types.isEmpty else { return }
     widenings.merge(types) { $1 }
@@ -165,7 +167,7 @@ final class TargetTable: @unchecked Sendable {
 
   // MARK: Finishing
 
-  /// Releases the statements, and stores the outcome of the import, unless
+  /// Releases the statements and stores the outcome of the import, unless
   /// ``finish(lastRecord:rows:takesNone:mayGoOn:)`` has done so.
   ///
   /// This happens on the writing connection, because SQLite must not release statements while another thread uses the

@@ -12,9 +12,9 @@ struct TargetTablePreparation: Sendable {
   private(set) var identifier: Int64?
   /// The number of rows in the table before the import, if the rows of this file are written again.
   private(set) var rowsBefore = 0
-  /// The names of the tables that existed before, in lower case.
+  /// The names of previously existing tables, in lower case.
   private(set) var existingTables: Set<String> = []
-  /// Whether an import has created the table, this one or an earlier one.
+  /// Whether this import or an earlier one has created the table.
   private(set) var isOwn = false
   /// Whether this import has created the table.
   private(set) var hasMadeTable = false
@@ -25,7 +25,7 @@ struct TargetTablePreparation: Sendable {
   private var addedColumns: [String] = []
   private var addedIndex: String?
 
-  /// Creates the table or adds missing columns to it, and determines how existing rows are treated.
+  /// Creates the table or adds missing columns to it and determines how existing rows are treated.
   ///
   /// Columns are added if an import has created the table, or if the options allow it. All changes are in one
   /// transaction; if this initializer throws, nothing has changed.
@@ -36,9 +36,9 @@ struct TargetTablePreparation: Sendable {
   ///   - options: How to treat the existing rows and columns of the table.
   ///   - history: The history of earlier imports.
   ///   - size: The size of the file, if it is known.
-  ///   - header: The names of the file's columns.
+  ///   - header: The file's column names.
   ///   - group: The state shared with the imports of other files.
-  ///   - connection: The writing connection.
+  ///   - connection: The connection that writes.
   /// - Throws: ``ImportError`` with the code `foreignRows`, `unfinishedAppend`, `unknownColumn` or `unsuitableTable`,
   ///   or GRDB's `DatabaseError`.
   init(
@@ -110,7 +110,7 @@ struct TargetTablePreparation: Sendable {
       throw ImportError(
         columns: missing.map(\.name), missingIn: existing, header: plan.columns.map(\.name), path: history.file)
     }
-    // A key column that the table lacks has no value in any row. That is an error.
+    // A key column that the table lacks has no value in any row. Such an import fails.
     if let index = try existing.requireKey(of: plan, isOwn: isOwn, path: history.file, connection) {
       addedIndex = index
       schemaChanges.append("added the index \(index), which identifies the rows")
@@ -167,7 +167,7 @@ struct TargetTablePreparation: Sendable {
     guard isView == nil else { throw failure("that is a view") }
   }
 
-  /// Determines the places for the rows of the file, if the table has rows.
+  /// Determines the places for the rows from the file, if the table has rows.
   private mutating func placeRows(
     _ plan: TablePlan, _ options: ImportOptions, _ history: ImportHistory, _ header: [String],
     _ connection: Database
@@ -222,9 +222,9 @@ struct TargetTablePreparation: Sendable {
     }
   }
 
-  /// Creates the table where rows wait until they replace others, with the same constraints.
+  /// Creates a table with the same constraints, where rows wait until they replace the existing rows.
   ///
-  /// It is a temporary table of this connection, so nothing is left of it no matter how the process ends.
+  /// It is a temporary table of this connection, so it disappears no matter how the process ends.
   private mutating func stage(_ plan: TablePlan, _ connection: Database) throws {
     (places.updates, places.isTemporary) = (false, true)
     storage.table = "\(SQL.reservedPrefix)rows_\(UUID().uuidString)"

@@ -27,7 +27,7 @@ import Synchronization
 /// The operation fails with an ``ImportError`` about the database, whose code is `cannotReadFile` if it does not exist,
 /// or with a `CSVWriterError` about the file.
 public final class ExportOperation: Headway.Operation, @unchecked Sendable {  // Constants, and an atomic.
-  /// The name of the table or view.
+  /// The table or view to export.
   public let table: String
   /// The path of the database.
   public let database: String
@@ -43,7 +43,7 @@ public final class ExportOperation: Headway.Operation, @unchecked Sendable {  //
   /// It opens no file before it starts.
   ///
   /// - Parameters:
-  ///   - table: The name of the table or view.
+  ///   - table: The table or view to export.
   ///   - database: The path of the database.
   ///   - file: The path of the file to write; `-` for standard output.
   ///   - options: How the file is written.
@@ -92,7 +92,7 @@ public final class ExportOperation: Headway.Operation, @unchecked Sendable {  //
     }
   }
 
-  /// The names of the columns to write, as the table spells them.
+  /// The column names to write, as the table spells them.
   private func columns(_ connection: Database) throws -> [String] {
     guard try connection.tableExists(table) || connection.viewExists(table) else {
       throw ImportError(.unsuitableTable, path: database, context: "There is no table \(table).")
@@ -116,7 +116,7 @@ public final class ExportOperation: Headway.Operation, @unchecked Sendable {  //
   private func append(_ position: Int, of statement: OpaquePointer, to writer: CSVWriter) {
     let column = Int32(position)
     func bytes(_ start: UnsafeRawPointer?) -> UnsafeRawBufferPointer {
-      // The count is that of the representation that was requested last.
+      // SQLite counts the bytes of the representation that was requested last.
       UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
     }
     switch sqlite3_column_type(statement, column) {

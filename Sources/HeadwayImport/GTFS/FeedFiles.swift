@@ -6,7 +6,7 @@ public struct FeedFiles: Sendable {
   public let folder: String
   /// One table per file, each after the tables that it refers to.
   public private(set) var tables: [TableSchema]
-  /// The names of files that are not imported: `.txt` files that are neither in the reference nor look like tables, and
+  /// The file names that are not imported: `.txt` files that are neither in the reference nor look like tables, and
   /// files with other extensions of tables, such as `.csv`, `.geojson`, or `.TXT` in uppercase.
   public let ignoredFiles: [String]
   /// The version of the feed from `feed_info.txt`; nil if it has none.
@@ -14,9 +14,9 @@ public struct FeedFiles: Sendable {
   /// The size of each regular file in bytes, by its table.
   let sizes: [String: Int]
 
-  /// Examines a folder or an archive, and reads the beginning of the files that the reference does not list.
+  /// Examines a folder or an archive and reads the beginning of the files that the reference does not list.
   ///
-  /// - Parameter folder: The folder of the feed or, with the trait `Compression`, a zip archive of it. The feed may be
+  /// - Parameter folder: The folder of the feed or, with the trait `Compression`, a zip archive of it. The feed can be
   ///   in a folder inside the archive.
   /// - Throws: ``ImportError`` with the code `missingFiles`, which names the required files that the feed lacks,
   ///   `cannotReadFile`, or `foreignContent` if the archive can't be read.
@@ -56,8 +56,8 @@ public struct FeedFiles: Sendable {
 
   /// The feed without some of its files.
   ///
-  /// - Parameter names: The names of files, such as `shapes.txt`, or of their tables.
-  /// - Returns: The other files.
+  /// - Parameter names: File names, such as `shapes.txt`, or table names, such as `shapes`.
+  /// - Returns: The feed without these files.
   /// - Throws: ``ImportError`` with the code `missingFiles`, if the feed has no such file.
   public func without(_ names: [String]) throws(ImportError) -> FeedFiles {
     var rest = self

@@ -35,7 +35,7 @@ extension ColumnSchema {
     ColumnSchema(name: name, type: type.storage, isRequired: true)
   }
 
-  /// A required column whose values are those of one column of one table.
+  /// A required column whose values refer to one column of one table.
   static func required(
     _ type: GTFSFieldType, _ name: String, references table: String, _ column: String
   ) -> ColumnSchema {
@@ -48,7 +48,7 @@ extension ColumnSchema {
     ColumnSchema(name: name, type: type.storage)
   }
 
-  /// An optional column whose values, where present, are those of one column of one table.
+  /// An optional column whose values, where present, refer to one column of one table.
   static func optional(
     _ type: GTFSFieldType, _ name: String, references table: String, _ column: String
   ) -> ColumnSchema {
@@ -59,13 +59,13 @@ extension ColumnSchema {
 extension TableSchema {
   /// A table of the reference, with an index on each referring column that the key's own index does not cover.
   ///
-  /// Joins from the referenced table use these indices, and so do queries for rows without a counterpart.
+  /// Joins from the referenced table, and queries for rows without a counterpart, use these indices.
   ///
   /// - Parameters:
   ///   - name: The file's name without `.txt`.
   ///   - key: The primary key as defined in the reference; empty for `*` (all fields together) and `none` (one row).
-  ///   - indices: Further columns to index, each separately: columns that other tables refer to and that are not first
-  ///     in the key, and columns that readers select by.
+  ///   - indices: Further columns to index, each separately: columns for selecting rows, and referenced columns that
+  ///     are not first in the key.
   ///   - columns: The columns in the reference's order.
   /// - Returns: The table with all its indices.
   static func gtfs(_ name: String, key: [String], indices: [String] = [], columns: [ColumnSchema]) -> TableSchema {

@@ -12,7 +12,7 @@ public struct GTFSFileRequirement: Sendable, Hashable, CustomStringConvertible {
 
   /// Whether these files meet the requirement.
   ///
-  /// - Parameter present: The names of the files that the feed has.
+  /// - Parameter present: The file names in the feed.
   /// - Returns: `true` if one of ``anyOf`` is among them.
   public func isMet(by present: Set<String>) -> Bool {
     anyOf.contains { present.contains($0) }

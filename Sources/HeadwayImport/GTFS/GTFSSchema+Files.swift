@@ -1,15 +1,15 @@
 extension GTFSSchema {
-  /// The name of the file that holds a table.
+  /// The name of a table's file.
   ///
-  /// - Parameter table: The name of the table.
-  /// - Returns: The name of the file, for instance `stop_times.txt`.
+  /// - Parameter table: The table's name.
+  /// - Returns: The file's name, for instance `stop_times.txt`.
   public static func fileName(forTable table: String) -> String {
     table + ".txt"
   }
 
   /// The table that a file of a feed holds, if the reference defines it.
   ///
-  /// - Parameter fileName: The name of the file, without its folder; names are case-sensitive.
+  /// - Parameter fileName: The file's name, without its folder; names are case-sensitive.
   /// - Returns: The table, or `nil`.
   public static func table(forFileNamed fileName: String) -> TableSchema? {
     guard fileName.hasSuffix(".txt") else { return nil }
@@ -37,7 +37,7 @@ extension GTFSSchema {
 
   /// Whether a set of files belongs to a feed, even one that lacks files: at least one of them is a required file.
   ///
-  /// - Parameter files: The names of the files, without their folder.
+  /// - Parameter files: The file names, without their folder.
   /// - Returns: `true` if one of ``requiredFiles`` is among them.
   public static func isFeed(_ files: some Sequence<String>) -> Bool {
     files.contains { requiredFiles.contains($0) }
@@ -45,7 +45,7 @@ extension GTFSSchema {
 
   /// The requirements that a feed does not meet.
   ///
-  /// - Parameter files: The names of the files that the feed has, without their folder.
+  /// - Parameter files: The file names in the feed, without their folder.
   /// - Returns: The requirements that are not met, in the reference's order; empty for a complete feed.
   public static func unmetRequirements(for files: Set<String>) -> [GTFSFileRequirement] {
     fileRequirements.filter { !$0.isMet(by: files) }

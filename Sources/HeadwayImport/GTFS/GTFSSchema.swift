@@ -9,7 +9,7 @@ import Headway
 /// ```
 ///
 /// The definitions follow <https://gtfs.org/documentation/schedule/reference/>, revision of April 27, 2026.
-/// `locations.geojson` is part of a feed but not a table, and is not described here.
+/// `locations.geojson` is part of a feed but not a table and is not described here.
 ///
 /// The statements of the reference are represented as follows:
 ///
@@ -45,7 +45,7 @@ public enum GTFSSchema {
 
   /// The table with a name, if the reference defines it.
   ///
-  /// - Parameter name: The name of the file without `.txt`, for instance `stop_times`.
+  /// - Parameter name: The file's name without `.txt`, for instance `stop_times`.
   /// - Returns: The table, or `nil`.
   public static func table(named name: String) -> TableSchema? {
     tablesByName[name]
@@ -53,7 +53,7 @@ public enum GTFSSchema {
 
   /// The names of the other tables that a table refers to.
   ///
-  /// - Parameter name: The name of the table.
+  /// - Parameter name: The table's name.
   /// - Returns: The names, without `name` itself; empty for a table that the reference does not define.
   public static func dependencies(of name: String) -> Set<String> {
     tablesByName[name]?.dependencies ?? []

@@ -3,7 +3,7 @@ import GRDB
 import Headway
 import Synchronization
 
-/// The batches of one import: one that is being filled, and those that are in flight to the database.
+/// The batches of one import: the batch that is being filled, and the batches in flight to the database.
 ///
 /// Only the import's thread uses it. The bound on the batches in flight keeps memory use constant when the database is
 /// slower than the parser.
@@ -69,7 +69,7 @@ final class BatchLine {
     filling = free ?? Self.makeBatch(operation, target)
   }
 
-  /// Sends the last batch, and waits until all batches are written.
+  /// Sends the last batch and waits until all batches are written.
   func finish() throws {
     if !filling.isEmpty, !operation.isCancelled { try handOver() }
     while !onTheirWay.isEmpty { _ = try takeBack() }
@@ -96,7 +96,7 @@ final class BatchLine {
     bytesOnTheirWay -= first.byteCount
     if !first.end.isFinished { Trace.span("wait for the database") { first.end.waitUntilFinished() } }
     if let error = first.end.error {
-      // The batches after it find that the import has failed, and write nothing. This waits for them, because their
+      // The batches after it find that the import has failed and write nothing. This waits for them, because their
       // blocks still use them.
       waitForAll()
       throw error
@@ -111,12 +111,12 @@ private struct WaitingBatch {
   let byteCount: Int
   /// Finishes after the batch has been written or skipped.
   ///
-  /// The operation is in no queue, and starts before the batch is handed over: while the database is locked, the wait
+  /// The operation is in no queue and starts before the batch is handed over: while the database is locked, the wait
   /// for it can be long. If batches were written together, the operation of the first one has the error.
   let end = AsynchronousOperation()
 }
 
-/// Batches that wait for the database, in the order of the file.
+/// Batches that wait for the database, in file order.
 private final class WaitingBatches: Sendable {
   private let batches = Mutex<[WaitingBatch]>([])
 

@@ -8,25 +8,25 @@ struct BatchWriting {
   private let operation: ImportOperation
   private let target: TargetTable
 
-  /// A batch that was written, except for the rows that the table refused.
+  /// A batch that was written, except for the rows that the table rejected.
   private struct Written {
     let batch: RowBatch
     let refused: [RefusedRow]
   }
 
   /// - Parameters:
-  ///   - batches: The batches, in the order of the file.
-  ///   - operation: The import.
+  ///   - batches: The batches, in file order.
+  ///   - operation: The operation that imports the file.
   ///   - target: The table of the import.
   init(_ batches: [RowBatch], _ operation: ImportOperation, _ target: TargetTable) {
     (self.batches, self.operation, self.target) = (batches, operation, target)
   }
 
-  /// Writes and commits the batches, and reports them to the import.
+  /// Writes and commits the batches and reports them to the import.
   ///
   /// Does nothing if the import was cancelled or has failed.
   ///
-  /// - Parameter database: The writing connection.
+  /// - Parameter database: The connection that writes.
   /// - Throws: The error of the database; ``ImportError`` with the code `foreignRows` or `otherWriter`; or the error of
   ///   a rejected row, if the import is strict.
   func run(_ database: Database) throws {
@@ -106,7 +106,7 @@ struct BatchWriting {
   /// Writes rows again that refer to later rows.
   ///
   /// The last row is tried first, and the direction then alternates. If each row refers to the next one, a single pass
-  /// in the order of the file would write only one more row.
+  /// in file order would write only one more row.
   private func retry(_ all: [Written], _ database: Database) throws -> [Written] {
     var all = all
     var count = -1
@@ -141,7 +141,7 @@ struct BatchWriting {
         issues += batch.issues.filter { $0.lineNumber < last.lineNumber } + refused
         failure = last.error(path: operation.file)
       } else {
-        // A flagged row is in the database, and the refused rows are not.
+        // A flagged row is in the database, and the rejected rows are not.
         let lines = Set(refused.map(\.lineNumber))
         rows += batch.count - refused.count
         conversions.count(in: batch, keepsEach: target.mayRefuseAtEnd) { !positions.contains($0) }

@@ -3,7 +3,7 @@
 /// A column that is declared `STRING` or `INTEGER`, for example, stores `007` as 7 and `1e3` as 1000; see
 /// [SQLite's rules](https://sqlite.org/datatype3.html#type_affinity).
 public struct ConvertedColumn: Sendable, Hashable {
-  /// The name of the column.
+  /// The column's name.
   public let column: String
   /// The type that the table declares for the column.
   public let declaredType: String

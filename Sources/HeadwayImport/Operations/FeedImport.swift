@@ -16,11 +16,13 @@ public import Headway
 /// tables, and columns that the reference does not list, are imported as text. While one table is parsed, another one
 /// is written.
 ///
-/// When one operation fails, the others are cancelled. The batches that they have committed stay.
+/// When one operation fails, all others are cancelled. The batches that they have committed stay.
 public struct FeedImport: Sendable {
   /// The folder, the archive, or the folder in the archive.
   public let folder: String
-  /// One operation per table, in the order of the references.
+  /// One operation per table.
+  ///
+  /// Referenced tables precede the tables that refer to them.
   ///
   /// Add them to a queue.
   public let operations: [ImportOperation]
@@ -35,7 +37,7 @@ public struct FeedImport: Sendable {
   ///
   /// - Parameters:
   ///   - folder: The folder of the feed or, with the trait `Compression`, a zip archive of it.
-  ///   - database: The database.
+  ///   - database: The database to import into.
   ///   - options: How the files are imported.
   ///   - tablePrefix: The prefix of all table names, so that one database can hold several feeds.
   ///   - rejectedRowsFolder: The folder for rows that have problems: one ``RejectedRowsFile`` per table, with the
@@ -55,7 +57,7 @@ public struct FeedImport: Sendable {
   ///
   /// - Parameters:
   ///   - files: The files of the feed.
-  ///   - database: The database.
+  ///   - database: The database to import into.
   ///   - options: How the files are imported.
   ///   - tablePrefix: The prefix of all table names.
   ///   - rejectedRowsFolder: The folder for rows that have problems; nil to only count them.
@@ -75,9 +77,9 @@ public struct FeedImport: Sendable {
   /// - Parameters:
   ///   - files: The files of the feed.
   ///   - tables: The table of each file.
-  ///   - database: The database.
+  ///   - database: The database to import into.
   ///   - options: How the files are imported.
-  ///   - stopsAtFailure: Whether the failure of one operation cancels the others.
+  ///   - stopsAtFailure: Whether the failure of one operation cancels all others.
   ///   - issueHandler: Returns the handler of rows that have problems, for the name of a table.
   /// - Throws: ``ImportError`` with the code `foreignRows`.
   init(
@@ -116,12 +118,12 @@ public struct FeedImport: Sendable {
       }
       guard stopsAtFailure else { continue }
       operation.failureHandler = { [progress] error in
-        // If one table has no rows, the others can still be imported.
+        // If one table has no rows, the other tables can still be imported.
         if (error as? ImportError)?.code != .noRows { progress.cancel() }
       }
     }
-    // Children are cancelled in the order of their addition. The tables that others wait for come last: if they were
-    // cancelled first, a table that waits for them could begin without the rows that its own rows refer to.
+    // Children are cancelled in insertion order. Referenced tables are cancelled last: if they were cancelled first, a
+    // table that waits for them could begin without the rows that its own rows refer to.
     var total: Int64 = 0
     for (operation, size) in zip(operations, sizes).reversed() {
       let units = Int64(max(1, size))

@@ -2,12 +2,13 @@
 import GRDB
 import Synchronization
 
-/// The state that the imports of several files into one table share, because they are one import.
+/// The shared state of the imports of several files into one table, which together are one import.
 ///
-/// A row whose key occurs in an earlier file is rejected, as a duplicate within one file is. Rows that replace others
-/// wait in a temporary table for all files, and replace them in one transaction after the last file has been read.
+/// A row whose key occurs in an earlier file is rejected, as a duplicate within one file is. Rows that replace existing
+/// rows wait in a temporary table for all files. They replace the existing rows in one transaction after the last file
+/// has been read.
 ///
-/// The imports run one after the other. If one of them fails or is cancelled, no row replaces others, and the
+/// The imports run one after the other. If one of them fails or is cancelled, no rows are replaced, and the
 /// preparations for the rows are undone.
 final class FileGroup: Sendable {
   /// The keys of the files read so far.
@@ -37,7 +38,7 @@ final class FileGroup: Sendable {
     }
   }
 
-  /// Whether the rows of the files replace the existing rows of the table.
+  /// Whether the rows from the files replace the existing rows in the table.
   let replaces: Bool
   /// Whether the existing rows are rows of the same files.
   let replacesOwn: Bool
@@ -47,9 +48,9 @@ final class FileGroup: Sendable {
 
   /// - Parameters:
   ///   - count: The number of files.
-  ///   - replaces: Whether their rows replace the existing rows of the table.
+  ///   - replaces: Whether the rows from the files replace the existing rows in the table.
   ///   - replacesOwn: Whether the existing rows are rows of the same files.
-  ///   - database: The database.
+  ///   - database: The database that contains the table.
   init(count: Int, replaces: Bool, replacesOwn: Bool = false, of database: ImportDatabase) {
     (self.count, self.replaces, self.replacesOwn, self.database) = (count, replaces, replacesOwn, database)
   }
@@ -60,7 +61,7 @@ final class FileGroup: Sendable {
   /// The types that earlier files have shown for columns, by the column's name in lower case.
   var inferredTypes: [String: ColumnType] { staged.reduce(into: [:]) { $0.merge($1.inferredTypes) { $1 } } }
 
-  /// Whether rows that wait to replace others never will.
+  /// Whether the waiting rows will never replace the existing rows.
   var isAbandoned: Bool { state.withLock { $0.outcome == .abandoned } }
 
   // MARK: An import
@@ -98,7 +99,7 @@ final class FileGroup: Sendable {
     }
   }
 
-  /// Records that the rows of all files have replaced the others.
+  /// Records that the rows from all files have replaced the existing rows.
   func commit() {
     // Released after the lock, not under it.
     let files = state.withLock { state in
@@ -141,14 +142,14 @@ final class FileGroup: Sendable {
   }
 }
 
-/// A file whose rows wait in a temporary table until they replace others.
+/// A file whose rows wait in a temporary table until they replace the existing rows.
 struct StagedFile: Sendable {
   let operation: ImportOperation
   let plan: TablePlan
   let preparation: TargetTablePreparation
   let history: ImportHistory
   let size: Int?
-  /// The names of the file's columns.
+  /// The file's column names.
   let columns: [String]
   /// In a table without a key, the number of the last row that waits.
   let lastRow: Int

@@ -5,9 +5,9 @@ import HeadwayCSV
 /// Imports files as operations on a queue: each into its own table, or all into one.
 ///
 /// Files with their own tables succeed or fail separately, each after the tables that its table refers to. Files for
-/// one table are one import: they are read one after the other, and when one fails, the others are cancelled. If their
-/// rows replace others, either all of them do, in one transaction, or none. If several files have rows with the same
-/// key, the first row is imported, and the others are rejected.
+/// one table are one import: they are read one after the other, and when one fails, the remaining ones are cancelled.
+/// If their rows replace others, either all of them do, in one transaction, or none. If several files have rows with
+/// the same key, the first row is imported, and later ones are rejected.
 package struct FilesImport: Sendable {
   /// A file and its table.
   package struct File: Sendable {
@@ -31,8 +31,8 @@ package struct FilesImport: Sendable {
   /// Creates the operations for files that each have their own table.
   ///
   /// - Parameters:
-  ///   - files: The files.
-  ///   - database: The database.
+  ///   - files: The files, each with its table.
+  ///   - database: The database to import into.
   ///   - options: How the files are imported.
   ///   - rejectedRowsFolder: The folder for rows that have problems.
   /// - Throws: ``ImportError`` with the code `database`.
@@ -67,8 +67,8 @@ package struct FilesImport: Sendable {
     for operation in operations { operation.tablesReplacedTogether = Set(byTable.keys) }
   }
 
-  /// The run that the files belong to; nil if they are not appended, if there is only one, or if one is not a regular
-  /// file.
+  /// The run that the files belong to; nil if the files are not appended, if there is only one file, or if a file is
+  /// not regular.
   private static func run(
     of files: [File], _ options: ImportOptions, _ database: ImportDatabase
   ) throws -> AppendingRun? {
@@ -98,13 +98,12 @@ package struct FilesImport: Sendable {
   ///
   /// - Parameters:
   ///   - files: The files, all with the same table.
-  ///   - database: The database.
+  ///   - database: The database to import into.
   ///   - options: How the files are imported.
   ///   - rejectedRowsFolder: The folder for rows that have problems.
-  /// - Returns: The import.
-  /// - Throws: ``ImportError`` with the code `badHeader`, if the files have different columns; with the code
-  ///   `foreignRows`, if the table has no key and has rows of other files; or the error that occurs when a file is
-  ///   read.
+  /// - Returns: An import of all files into one table.
+  /// - Throws: ``ImportError``. The code is `badHeader` if the files have different columns, or `foreignRows` if the
+  ///   table has no key and has rows of other files. Other codes describe errors in reading a file.
   package static func intoOneTable(
     _ files: [File], into database: ImportDatabase, options: ImportOptions, rejectedRowsFolder: String
   ) throws -> FilesImport {
@@ -170,8 +169,8 @@ extension Headway.Operation {
 }
 
 extension ImportDatabase {
-  /// Determines how each of several files that go into one table, one after the other, treats the rows that are already
-  /// in the table, and what the imports share; nil if they share nothing.
+  /// For several files that go into one table, one after the other, determines how each file treats the existing rows,
+  /// and which group the imports share; nil if they share none.
   ///
   /// - Throws: ``ImportError`` with the code `foreignRows` or `database`.
   fileprivate func existingRowPolicies(

@@ -35,8 +35,8 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     ///
     /// The committed batches stay. Import the file again to complete it.
     public static let otherWriter = Code("rows of another program")
-    /// The table of the database is unsuitable: it has another key, a column has another type, or it is a view, or it
-    /// is a table of SQLite or Headway.
+    /// The table of the database is unsuitable: it has another key, a column has another type, or it is a view or an
+    /// internal table of SQLite or Headway.
     public static let unsuitableTable = Code("unsuitable table")
     /// An earlier import that appended the same file ended early, and the missing rows can't be determined, because the
     /// file or the table has changed.
@@ -75,7 +75,7 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
   public let path: String
   /// The line in the file, counted from 1, if the error has one.
   public let lineNumber: Int?
-  /// What happened, as one or more sentences for people, without the position.
+  /// A description of the error for people, as one or more sentences, without the position.
   public let context: String
   /// The underlying error, if any.
   public let underlyingError: (any Error)?
@@ -87,7 +87,7 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
   ///   - path: The file or database concerned.
   ///   - lineNumber: The line in the file.
   ///   - context: What happened, as one or more sentences for people.
-  ///   - underlyingError: The underlying error.
+  ///   - underlyingError: The error that caused this one.
   public init(_ code: Code, path: String, lineNumber: Int? = nil, context: String, underlyingError: (any Error)? = nil)
   {
     self.code = code

@@ -19,15 +19,15 @@ import Synchronization
 ///
 /// - **Importing again** updates rows in place by their key. In a table without a key, row *n* of the table is record
 ///   *n* of the file, and rows beyond the end of the file are removed. This requires that the same file, identified by
-///   its path, has written all rows of the table; otherwise the import fails, and nothing is lost. You can therefore
+///   its path, has written all rows in the table; otherwise the import fails, and nothing is lost. You can therefore
 ///   run an import again after it was killed or cancelled, and get the same content.
 ///   ``ImportOptions/existingRowPolicy`` has the other ways to treat existing rows.
 /// - **The history** of the imports is the table `grdb_headway_imports` of the database. GRDB's migrator ignores tables
 ///   whose names begin with `grdb_` when it compares schemas.
-/// - **A table that no import has created** keeps its columns: a column of the file that it lacks is an error
-///   (``ImportOptions/addsColumns``). Its triggers can refuse rows, ignore them, and add others.
+/// - **A table that no import has created** keeps its columns: the import fails if the table lacks a column of the file
+///   (``ImportOptions/addsColumns``). Its triggers can reject rows, ignore them, and add others.
 /// - **Cancelling** leaves exactly the batches committed so far. The batch being written is rolled back.
-/// - **Rows that have problems** go to a ``RejectedRowsFile``, and are counted in ``report``.
+/// - **Rows that have problems** go to a ``RejectedRowsFile`` and are counted in ``report``.
 /// - **Progress** counts bytes of the file. Observers of `progress` are notified at most 100 times.
 ///
 /// The operation fails with an ``ImportError``.
@@ -66,9 +66,9 @@ public final class ImportOperation: Headway.Operation, ValueOperation, @unchecke
   /// - Parameters:
   ///   - file: The path of the file.
   ///   - table: The description of the table. Columns of the file that are not described are imported as text. By
-  ///     default, the table is that of the GTFS reference if the file has the name of one of its files. Otherwise it
-  ///     has the file's name without its extension, and no key.
-  ///   - database: The database.
+  ///     default, a file with a name from the GTFS reference gets the table that the reference describes. Any other
+  ///     file gets a table that has the file's name without its extension, and no key.
+  ///   - database: The database to import into.
   ///   - options: How the file is imported.
   ///   - rejectedRows: The file for rows that have problems; nil to only count them.
   public convenience init(
@@ -142,7 +142,7 @@ public final class ImportOperation: Headway.Operation, ValueOperation, @unchecke
     }
   }
 
-  /// Whether an earlier run of the same imports has completed this one.
+  /// Whether an earlier run of the same imports has completed this import.
   ///
   /// In that case it adds only the records that the file has gained since then.
   package var wasFinished: Bool { finishedEntry != nil }
@@ -201,7 +201,7 @@ public final class ImportOperation: Headway.Operation, ValueOperation, @unchecke
     progress.completedUnitCount = size
   }
 
-  /// Called after triggers have refused rows while they replaced others.
+  /// Called after triggers have rejected rows that would have replaced existing rows.
   func refused(_ rows: [RowIssue]) throws {
     state.withLock { $0.conversions.remove(lines: Set(rows.map(\.lineNumber))) }
     try committed(rows: -rows.count, issues: rows, endOffsets: [])
@@ -214,7 +214,7 @@ public final class ImportOperation: Headway.Operation, ValueOperation, @unchecke
     progress.totalUnitCount = Int64(source.size ?? 0)
   }
 
-  /// Called with sentences about records that might be rows, but are not imported as rows.
+  /// Called with sentences about records that might be rows but are not imported as rows.
   func noteHeader(_ notes: [String]) { state.withLock { $0.report.headerNotes = notes } }
 
   /// Called at the end with the changes to a table that existed.
@@ -225,7 +225,7 @@ public final class ImportOperation: Headway.Operation, ValueOperation, @unchecke
     let (replaced, removed, refused) = (target.replaced, target.removed, target.refusedBefore)
     state.withLock { state in
       (state.report.replacedRowCount, state.report.removedRowCount) = (replaced, removed)
-      // These rows were refused in the import that this one has completed, and are not in the table.
+      // These rows were rejected in the import that this one has completed and are not in the table.
       state.report.rowCount -= refused
       state.report.rejectedRowCount += refused
     }
@@ -237,7 +237,7 @@ public final class ImportOperation: Headway.Operation, ValueOperation, @unchecke
   /// Adds a note about the whole import.
   func note(_ text: String) { state.withLock { $0.report.notes.append(text) } }
 
-  /// Called if rows that waited to replace others are discarded with the import.
+  /// Called if the waiting rows are discarded with the import, instead of replacing the existing rows.
   func takeBackRows() {
     state.withLock { ($0.report.rowCount, $0.report.committedByteCount, $0.conversions) = (0, 0, TextConversions()) }
   }

@@ -10,7 +10,7 @@ public struct ImportOptions: Sendable, Hashable {
   /// batches if these have more rows. Each batch is committed separately if there is a
   /// ``ImportOperation/commitHandler``. The default, 250, is the size that the practice's authors found smooth.
   public var batchSize: Int { didSet { Self.requireBatchSize(batchSize) } }
-  /// Whether the first malformed row ends the import with an error, instead of being rejected.
+  /// Whether the import fails at the first malformed row, instead of rejecting the row.
   public var stopsAtFirstMalformedRow: Bool
   /// The encoding of the file; nil to detect it.
   ///
@@ -40,7 +40,7 @@ public struct ImportOptions: Sendable, Hashable {
   public var skippedLineCount: Int?
   /// How rows with more or fewer fields than columns are treated.
   public var raggedRowPolicy: RaggedRowPolicy
-  /// The texts that represent a missing value, such as `NULL`.
+  /// The strings that represent a missing value, such as `NULL`.
   ///
   /// An empty field has no value either. In JSON Lines, however, an empty string is a value.
   ///
@@ -52,7 +52,7 @@ public struct ImportOptions: Sendable, Hashable {
   ///
   /// In JSON Lines, this applies to strings only: a JSON number always has a decimal point.
   public var numberFormat: NumberFormat
-  /// The columns of the file to import, in addition to those of the key; empty for all columns.
+  /// The columns of the file to import, in addition to the key columns; empty for all columns.
   public var columns: [String]
   /// The largest number of bytes in a record, from 1 to 2³⁰ − 1; a longer one is rejected.
   ///
@@ -61,7 +61,7 @@ public struct ImportOptions: Sendable, Hashable {
   public var maxRecordLength: Int
   /// The types of columns that are not described, in a table that the import creates.
   public var columnTypePolicy: ColumnTypePolicy
-  /// How existing rows of the table are treated.
+  /// How existing rows in the table are treated.
   public var existingRowPolicy: ExistingRowPolicy
   /// Whether the import fails if the file lacks a column of the table's description, or if the table of the database
   /// has a described column with another type.
@@ -70,18 +70,18 @@ public struct ImportOptions: Sendable, Hashable {
   public var requiresSchemaColumns: Bool
   /// Whether columns of the file that the table lacks are added to a table that no import has created.
   ///
-  /// When false, such a column is an error, ``ImportError/Code/unknownColumn``: its name might be misspelled, and the
-  /// schema of an app's table belongs to the app. Columns are always added to tables that imports have created;
-  /// ``TableReport/schemaChanges`` lists them.
+  /// When false, the import fails at such a column with ``ImportError/Code/unknownColumn``: its name might be
+  /// misspelled, and the schema of an app's table belongs to the app. Columns are always added to tables that imports
+  /// have created; ``TableReport/schemaChanges`` lists them.
   public var addsColumns: Bool
   /// Whether the import succeeds if the table cannot have a single row of a file that has rows.
   ///
-  /// When false, such an import fails with ``ImportError/Code/noRows``. In both cases the rows of the table stay as
+  /// When false, such an import fails with ``ImportError/Code/noRows``. In both cases the rows in the table stay as
   /// they are. An import that appends to a table with a key succeeds, because the table might have all rows already.
   public var allowsNoRows: Bool
   /// Whether an import that appends completes an earlier one of the same file that ended early.
   ///
-  /// When false, all rows of the file are added.
+  /// When false, all rows from the file are added.
   public var completesAppend: Bool
 
   /// How rows with more or fewer fields than columns are treated.
@@ -91,7 +91,7 @@ public struct ImportOptions: Sendable, Hashable {
     /// It can't be known which of their fields is missing or surplus. A delimiter at the end of all rows is not a
     /// field.
     case reject
-    /// Missing fields are assumed to be the last ones, and have no value.
+    /// Missing fields are assumed to be the last ones and have no value.
     ///
     /// Surplus fields are ignored if they are empty; otherwise the row is rejected.
     case pad
@@ -104,8 +104,8 @@ public struct ImportOptions: Sendable, Hashable {
     /// A value becomes a number only if it has exactly the value of its text: whole numbers of 64 bits, and fractions
     /// of at most 15 digits, which lose their trailing zeros. `007`, `+1`, `1e5` and longer numbers stay text. A note
     /// in ``TableReport/notes`` names columns whose zeros can't be restored. If a later value does not fit, the column
-    /// becomes `numeric` or `text`, including all earlier values; nothing is lost or rejected. Columns of the key, and
-    /// those of files of the GTFS reference, are text.
+    /// becomes `numeric` or `text`, including all earlier values; nothing is lost or rejected. Key columns, and columns
+    /// of files in the GTFS reference, are text.
     case inferred
     /// All columns are text.
     case text
@@ -122,22 +122,23 @@ public struct ImportOptions: Sendable, Hashable {
     /// identified by SQLite's row number. ``TableReport/removedRowCount`` counts rows that the file no longer has. A
     /// table that other programs write to needs a key.
     case update
-    /// Existing rows stay, and the rows of the file are added after them.
+    /// Existing rows stay, and the rows from the file are added after them.
     ///
     /// In a table with a key, only rows whose key does not exist yet are added.
     ///
-    /// The next import of the same file completes one that ended early, exactly, even if other programs write to the
-    /// table, because each batch is committed with the number of its last record. If the first records of the file have
-    /// changed, or their rows no longer exist, the import fails with ``ImportError/Code/unfinishedAppend`` and adds
-    /// nothing. This also applies to pipes with the same name. See ``ImportOptions/completesAppend``.
+    /// If an import ends early, the next import of the same file completes it exactly, even if other programs write to
+    /// the table. This is possible because each batch is committed with the number of its last record. If the first
+    /// records of the file have changed, or their rows no longer exist, the import fails with
+    /// ``ImportError/Code/unfinishedAppend`` and adds nothing. This also applies to pipes with the same name. See
+    /// ``ImportOptions/completesAppend``.
     case append
-    /// Existing rows stay, and rows of the file whose key already exists are ignored.
+    /// Existing rows stay, and rows from the file whose key already exists are ignored.
     ///
     /// ``TableReport/ignoredRowCount`` counts these rows; they are not among the rejected rows. The table needs a key.
     case ignore
-    /// The rows of the file replace the existing rows, in one transaction at the end of the import.
+    /// The rows from the file replace the existing rows, in one transaction at the end of the import.
     ///
-    /// If the import fails or is cancelled before that, nothing has changed.
+    /// If the import fails or is cancelled before this transaction, nothing has changed.
     case replace
 
     /// Whether existing rows stay as they are.
@@ -152,7 +153,7 @@ public struct ImportOptions: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - batchSize: The number of rows in a batch, 1 or more.
-  ///   - stopsAtFirstMalformedRow: Whether the first malformed row ends the import.
+  ///   - stopsAtFirstMalformedRow: Whether the import fails at the first malformed row.
   ///   - encoding: The encoding of the file; nil to detect it.
   ///   - dialect: The dialect of the file; nil to detect it.
   ///   - delimiter: The delimiter, if the rest of the dialect is detected.
@@ -162,13 +163,13 @@ public struct ImportOptions: Sendable, Hashable {
   ///   - hasHeader: Whether the first record names the columns; nil to detect it.
   ///   - skippedLineCount: The number of lines before the header; nil to detect it.
   ///   - raggedRowPolicy: How rows with more or fewer fields than columns are treated.
-  ///   - nullTexts: The texts that represent a missing value.
-  ///   - nullTextsInQuotes: Whether these texts also apply in quotes.
+  ///   - nullTexts: The strings that represent a missing value.
+  ///   - nullTextsInQuotes: Whether these strings also apply in quotes.
   ///   - numberFormat: The format of numbers.
   ///   - columns: The columns of the file to import; empty for all columns.
   ///   - maxRecordLength: The largest number of bytes in a record.
   ///   - columnTypePolicy: The types of columns that are not described.
-  ///   - existingRowPolicy: How existing rows of the table are treated.
+  ///   - existingRowPolicy: How existing rows in the table are treated.
   ///   - requiresSchemaColumns: Whether the file must have all columns of the table's description.
   ///   - addsColumns: Whether columns are added to a table that no import has created.
   ///   - allowsNoRows: Whether the import succeeds if the table cannot have a single row of the file.

@@ -113,7 +113,7 @@ final class TableImport {
     return (records, header, plan)
   }
 
-  /// Describes the records at the beginning of the file that might be rows, but are not imported as rows.
+  /// Describes the records at the beginning of the file that might be rows but are not imported as rows.
   private static func headerNotes(_ records: RecordSource) -> [String] {
     let layout = records.layout
     var notes: [String] = []
@@ -139,7 +139,7 @@ final class TableImport {
       context: "\(report.rejectedRowCount.noneOfRows) be imported. The database is unchanged\(place).")
   }
 
-  /// Passes each record to the blocks, and converts reading errors to ``ImportError``.
+  /// Passes each record to the blocks and converts reading errors to ``ImportError``.
   private static func forEach(
     _ records: RecordSource, _ record: (borrowing CSVRecord) throws -> CSVParser.IterationControl,
     malformed: (borrowing CSVParser.MalformedRecord) throws -> CSVParser.IterationControl
@@ -220,7 +220,7 @@ final class TableImport {
 }
 
 extension RowIssue {
-  /// The error that ends a strict import at this row.
+  /// The error that makes a strict import fail at this row.
   func error(path: String) -> ImportError {
     // The position of the error already contains the line.
     let place = "line \(lineNumber), "

@@ -2,7 +2,7 @@ public import HeadwayCSV
 
 /// The results of importing one file, so far or in total.
 public struct TableReport: Sendable, Hashable {
-  /// The name of the table.
+  /// The table's name.
   public let table: String
   /// The path of the file.
   public let file: String
@@ -13,8 +13,7 @@ public struct TableReport: Sendable, Hashable {
   /// The number of rows that were ignored because the table already had a row with the same key, with
   /// ``ImportOptions/ExistingRowPolicy/ignore``.
   public internal(set) var ignoredRowCount = 0
-  /// The number of rows that are in the database, and in the file of rejected rows as well, because they have a
-  /// problem.
+  /// The number of rows that are in the database and also in the file of rejected rows, because they have a problem.
   public internal(set) var flaggedRowCount = 0
   /// The number of records at the beginning of the file that are not rows: lines before the header, or a header that
   /// can't be used.
@@ -24,8 +23,8 @@ public struct TableReport: Sendable, Hashable {
   /// Records at the beginning of the file that might be rows but were not imported as rows: additional header lines,
   /// and records before the header that are not comments; one sentence each, without a period.
   public internal(set) var headerNotes: [String] = []
-  /// The number of existing rows that rows of the file have replaced: with ``ImportOptions/ExistingRowPolicy/replace``,
-  /// and in a table without a key that is imported again.
+  /// The number of existing rows that rows from the file have replaced: with
+  /// ``ImportOptions/ExistingRowPolicy/replace``, and in a table without a key that is imported again.
   public internal(set) var replacedRowCount = 0
   /// The number of existing rows that were removed because the file has fewer rows.
   public internal(set) var removedRowCount = 0

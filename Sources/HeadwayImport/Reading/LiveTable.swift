@@ -14,14 +14,14 @@ public import Headway
 ///
 /// A live table has its own read-only connection, which is never blocked by a writer, and never blocks one. It checks
 /// at most 30 times per second whether something was committed, which takes microseconds, and reads the rows only then.
-/// If reading takes long (as counting many millions of rows does), it waits longer, so that it uses at most a tenth of
-/// one processor.
+/// If reading takes a long time (for example, to count many millions of rows), it waits longer, so that it uses at most
+/// a tenth of one processor.
 public struct LiveTable: Sendable {
   /// The content of the table at one moment.
   public struct Snapshot: Sendable, Hashable {
     /// The number of rows in the table.
     public let count: Int
-    /// The names of the columns.
+    /// The column names.
     public let columns: [String]
     /// The rows of the range, the newest first.
     ///
@@ -31,7 +31,7 @@ public struct LiveTable: Sendable {
 
   /// The path of the database.
   public let path: String
-  /// The name of the table.
+  /// The table's name.
   public let table: String
   /// The columns to deliver; empty for all columns.
   public let columns: [String]
@@ -49,7 +49,7 @@ public struct LiveTable: Sendable {
   ///
   /// - Parameters:
   ///   - path: The path of the database. The database and the table need not exist yet.
-  ///   - table: The name of the table.
+  ///   - table: The table's name.
   ///   - columns: The columns to deliver; empty for all columns.
   ///   - rowRange: The rows to deliver, counted from the newest.
   public init(path: String, table: String, columns: [String] = [], rowRange: Range<Int> = 0..<20) {
@@ -66,7 +66,7 @@ public struct LiveTable: Sendable {
   /// Iterating throws GRDB's `DatabaseError` if the database can't be read.
   public var snapshots: Snapshots { Snapshots(table: self, operations: nil, clock: ContinuousClock()) }
 
-  /// Returns the current content of the table, and its content after each change, until operations have finished.
+  /// Returns the current content of the table and its content after each change, until operations have finished.
   ///
   /// Snapshots are delivered at most 30 times per second. The last snapshot shows the table as the operations have left
   /// it. The sequence does not report whether they have failed. Iterating throws GRDB's `DatabaseError` if the database
@@ -98,7 +98,7 @@ public struct LiveTable: Sendable {
 
     /// Starts watching.
     ///
-    /// - Returns: The iterator. It opens the database when its first element is requested.
+    /// - Returns: An iterator that watches the table. It opens the database when its first element is requested.
     public func makeAsyncIterator() -> Iterator { Iterator(table: table, operations: operations, clock: clock) }
   }
 }

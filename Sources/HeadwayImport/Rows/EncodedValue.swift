@@ -1,6 +1,6 @@
 /// A field that has been converted for the database.
 ///
-/// Text is a range of the batch's bytes.
+/// Text is a range of bytes in the batch.
 struct EncodedValue {
   enum Kind: UInt8 {
     case null, integer, real, text

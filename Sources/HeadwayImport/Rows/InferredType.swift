@@ -54,7 +54,7 @@ struct InferredType {
   /// Processes a nonempty value.
   ///
   /// - Parameters:
-  ///   - value: The value.
+  ///   - value: The bytes of the value, as the file contains them.
   ///   - plain: The value as a number in SQLite's format.
   mutating func meet(_ value: UnsafeRawBufferPointer, plain: UnsafeRawBufferPointer) {
     checkFormats(of: value)
@@ -115,7 +115,7 @@ struct InferredType {
   /// If all values have the same number of decimal places, as amounts of money do, the text can be restored, and there
   /// is no note.
   ///
-  /// - Parameter name: The name of the column.
+  /// - Parameter name: The column's name.
   /// - Returns: A sentence, or nil.
   func note(on name: String) -> String? {
     switch type {

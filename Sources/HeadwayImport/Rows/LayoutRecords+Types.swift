@@ -1,7 +1,7 @@
 import HeadwayCSV
 
 extension TablePlan {
-  /// Infers the types of columns without a description from the first rows of the file.
+  /// Infers the types of columns that have no description, based on the file's first rows.
   ///
   /// - Parameters:
   ///   - records: The file, with its sample.

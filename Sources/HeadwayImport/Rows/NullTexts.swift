@@ -3,7 +3,7 @@ import HeadwayCSV
 /// Determines which fields have no value.
 struct NullTexts {
   private let texts: [[UInt8]]
-  /// Whether the texts also mean that there is no value in quotes.
+  /// Whether the strings also mean that there is no value in quotes.
   private let countInQuotes: Bool
 
   init(_ options: ImportOptions) {

@@ -54,7 +54,7 @@ struct PlainNumbers {
   /// Converts a field to a number in the format that SQLite reads.
   ///
   /// - Parameters:
-  ///   - field: The field.
+  ///   - field: The bytes of the field, as the file contains them.
   ///   - buffer: The memory for the number, of ``mostBytes`` bytes.
   /// - Returns: The bytes of the number; empty if the field is not a number of the format.
   func plain(_ field: UnsafeRawBufferPointer, in buffer: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
@@ -90,7 +90,7 @@ struct PlainNumbers {
       count += 1
       copy(rest.prefix(while: isDigit).count)
     }
-    // The rest can be an exponent, but can't contain a point.
+    // The rest can be an exponent but can't contain a point.
     guard !rest.contains(UInt8(ascii: ".")) else { return nil }
     copy(rest.count)
     return count

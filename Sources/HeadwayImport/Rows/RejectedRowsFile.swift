@@ -9,7 +9,7 @@ protocol RowIssueHandler: Sendable {
   /// The path of the file that contains the rows; nil if there is none.
   var rejectedRowsPath: String? { get }
 
-  /// Adds rows, in the order of their lines.
+  /// Adds rows, ordered by line.
   func append(_ rows: [RowIssue]) throws
 }
 
@@ -56,7 +56,7 @@ public final class RejectedRowsFile: RowIssueHandler {
 
   /// Appends rows.
   ///
-  /// - Parameter rows: The rows, in the order of their lines.
+  /// - Parameter rows: The rows, ordered by line.
   /// - Throws: ``ImportError`` with the code `cannotWriteRejectedRows`.
   public func append(_ rows: [RowIssue]) throws {
     guard !rows.isEmpty else { return }
@@ -87,7 +87,7 @@ public final class RejectedRowsFile: RowIssueHandler {
     }
   }
 
-  /// Writes whole rows, even if the disk has space for only a part of them.
+  /// Writes whole rows, even if the disk has space for only part of them.
   private static func write(_ text: Data, rowEnds: [Int], to handle: FileHandle) throws {
     let start = try handle.offset()
     do {

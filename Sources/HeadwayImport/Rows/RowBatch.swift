@@ -23,7 +23,7 @@ final class RowBatch: @unchecked Sendable {  // Passed between owners, and never
   private(set) var bytes: UnsafeMutableRawPointer
   private var byteCapacity: Int
   private(set) var byteCount = 0
-  /// The issues of the records that were read for this batch, in the order of their lines.
+  /// The issues of the records that were read for this batch, ordered by line.
   var issues: [RowIssue] = []
   /// In a table without a key, the records that did not become rows.
   ///
@@ -63,7 +63,7 @@ final class RowBatch: @unchecked Sendable {  // Passed between owners, and never
     conversions.removeAll(keepingCapacity: true)
     widenings.removeAll(keepingCapacity: true)
     byteCount = 0
-    // The batch may have had a row longer than a whole batch.
+    // The batch might have had a row longer than a whole batch.
     if byteCapacity > 2 * Self.mostBytes { makeRoom(for: Self.mostBytes) }
   }
 

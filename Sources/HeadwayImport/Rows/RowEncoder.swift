@@ -19,7 +19,8 @@ struct RowEncoder {
     let affinity: ColumnType?
     /// The number of decimal places of the first number.
     ///
-    /// Only set with an affinity, as is ``isUneven``: whether other numbers have different ones.
+    /// Set only with an affinity, like ``isUneven``, which is true if other numbers have a different number of decimal
+    /// places.
     var decimals: Int?
     var isUneven = false
     /// Whether some numbers are written in another way than they are stored, for example with trailing zeros.
@@ -56,7 +57,7 @@ struct RowEncoder {
   ///   - known: The keys of the table that a column refers to, by column.
   ///   - seen: The keys of earlier files, if the encoder must find duplicate keys; nil if the database finds them.
   ///   - header: The fields of the header.
-  ///   - options: How to treat rows with other numbers of fields, and which texts mean that a field has no value.
+  ///   - options: How to treat rows with other numbers of fields, and which strings mean that a field has no value.
   init(
     _ plan: TablePlan, known: [Int: KeySet], seen: KeySet?, header: [[UInt8]], _ options: ImportOptions
   ) {

@@ -4,10 +4,10 @@ public struct RowIssue: Sendable, Hashable {
   public enum Status: String, Sendable, Hashable, Codable {
     /// The row is not in the database.
     case rejected
-    /// The record is not a row, and is not in the database: it comes before the header, or is a header that can't be
+    /// The record is not a row and is not in the database: it comes before the header, or is a header that can't be
     /// used.
     case skipped
-    /// The row is in the database, but has a problem.
+    /// The row is in the database but has a problem.
     case importedWithIssue
     /// The row is not in the database, because the table already has a row with the same key.
     ///

@@ -1,6 +1,6 @@
 import HeadwayCSV
 
-/// A column that refers to a column of its own table.
+/// A column that refers to a column of the same table.
 ///
 /// The row that a value refers to can come later in the file, so values that were not met yet are kept until the end.
 struct SelfReference {
@@ -34,7 +34,7 @@ struct SelfReference {
   /// Processes a record.
   ///
   /// - Parameters:
-  ///   - record: The record.
+  ///   - record: The next record of the file.
   ///   - value: Returns the bytes of the field at a position; empty if the field has no value.
   mutating func meet(
     _ record: borrowing CSVRecord, _ value: (borrowing CSVRecord, _ field: Int) -> UnsafeRawBufferPointer

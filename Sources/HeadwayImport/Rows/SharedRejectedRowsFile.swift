@@ -1,6 +1,6 @@
 import HeadwayFiles
 
-/// Collects the rejected rows of one of several files that go into one table, in one file for all of them.
+/// Collects the rejected rows of one file, if several files go into one table and share a file for rejected rows.
 ///
 /// A line number does not identify the file, so each reason begins with the file's name.
 struct SharedRejectedRowsFile: RowIssueHandler {

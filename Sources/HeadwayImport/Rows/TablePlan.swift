@@ -53,7 +53,7 @@ struct TablePlan: Sendable {
   var quoting: CSVDialect?
 
   var hasKey: Bool { !key.isEmpty }
-  /// The names of the columns whose types were inferred.
+  /// The columns whose types were inferred, by name.
   var inferredColumns: [String] { columns.filter(\.isInferred).map(\.name) }
   /// Whether the rows are appended, so that the table can already have a row with the same key.
   var isAppended = false
@@ -84,12 +84,12 @@ struct TablePlan: Sendable {
 
   /// Matches a schema with a header.
   ///
-  /// Columns that only the file has are imported as text. All columns are in the order of the file. Columns that only
-  /// the schema has are left out, except those of the key.
+  /// Columns that only the file has are imported as text. All columns are in file order. Columns that only the schema
+  /// has are omitted, except key columns.
   ///
   /// - Parameters:
-  ///   - schema: The table.
-  ///   - header: The names of the fields, in the order of the file.
+  ///   - schema: The description of the table.
+  ///   - header: The field names, in file order.
   ///   - path: The file, for errors.
   ///   - chosen: The columns of the file to import; empty for all columns.
   ///   - requiresSchemaColumns: Whether the file must have all columns of the schema.
@@ -155,12 +155,12 @@ struct TablePlan: Sendable {
     self.columns = columns
   }
 
-  /// Adopts the names of the columns that the table of the database has.
+  /// Adopts the column names of the table in the database.
   ///
-  /// Letters with accents can be encoded in two ways that mean and look the same, but are different names to SQLite. A
+  /// Letters with accents can be encoded in two ways that mean and look the same but are different names to SQLite. A
   /// column that differs only in this way gets its name in the table.
   ///
-  /// - Parameter existingColumns: The names of the table's columns.
+  /// - Parameter existingColumns: The table's column names.
   mutating func meet(existingColumns: [String]) {
     self.existingColumns = existingColumns
     let namesakes = Dictionary(grouping: existingColumns, by: \.lowercasedAsName)

@@ -24,7 +24,7 @@ extension ColumnType {
   ///   - value: The value, which is not empty.
   ///   - decimals: Receives the number of decimal places of the value, if it is a number that the column stores
   ///     exactly.
-  /// - Returns: The loss.
+  /// - Returns: What SQLite's conversion loses of the text.
   func loss(of value: UnsafeRawBufferPointer, decimals: inout Int?) -> TextLoss {
     guard let exact = exactValue(value) else { return value.isNumberToSQLite ? .text : .nothing }
     guard let fraction = ExactNumber.fraction(value) else {
@@ -66,7 +66,7 @@ struct TextConversions {
   private var texts: [Int: Tally] = [:]
   /// The values that lose only trailing zeros of a fraction.
   private var zeros: [Int: Tally] = [:]
-  /// The values, with their lines, of rows that might be refused at the end of the import.
+  /// The values, with their lines, of rows that might be rejected at the end of the import.
   private var kept: [(lineNumber: Int, conversion: TextConversion)] = []
   private var plan: TablePlan?
   private var uneven: Set<Int> = []
@@ -76,7 +76,7 @@ struct TextConversions {
   /// Counts the conversions of a batch.
   ///
   /// - Parameters:
-  ///   - batch: The batch.
+  ///   - batch: The batch that was written.
   ///   - keepsEach: Whether rows may be removed from the count.
   ///   - includes: Returns whether the row at a position was written.
   mutating func count(in batch: RowBatch, keepsEach: Bool, where includes: (Int) -> Bool) {
@@ -112,7 +112,7 @@ struct TextConversions {
   ///   - uneven: The columns whose values have different numbers of decimal places.
   mutating func end(_ plan: TablePlan, uneven: Set<Int>) { (self.plan, self.uneven) = (plan, uneven) }
 
-  /// The columns with changed values, in the order of the table; empty until the file has been read.
+  /// The columns with changed values, in table order; empty until the file has been read.
   ///
   /// Trailing zeros of fractions are counted only if they can't be restored, as for columns whose types are inferred.
   var columns: [ConvertedColumn] {

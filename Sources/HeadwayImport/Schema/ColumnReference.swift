@@ -11,8 +11,8 @@ public struct ColumnReference: Sendable, Hashable {
   /// Creates a reference to a column of a table.
   ///
   /// - Parameters:
-  ///   - table: The referenced table.
-  ///   - column: The referenced column.
+  ///   - table: The name of the referenced table.
+  ///   - column: The name of the referenced column.
   public init(table: String, column: String) {
     self.table = table
     self.column = column

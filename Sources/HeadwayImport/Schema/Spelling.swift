@@ -5,7 +5,7 @@ package enum Spelling {
   /// Other characters decide between names that differ equally.
   ///
   /// - Parameters:
-  ///   - word: The misspelled name.
+  ///   - word: The name that might be misspelled.
   ///   - names: The names that exist.
   /// - Returns: The first of the nearest names; nil if there are no names.
   /// - Complexity: O(*n* · *l*²) for *n* names of *l* characters.
@@ -19,7 +19,7 @@ package enum Spelling {
   /// The nearest name if it differs in few letters, or the first that begins with `word`; nil if there is none.
   ///
   /// - Parameters:
-  ///   - word: The misspelled name.
+  ///   - word: The name that might be misspelled.
   ///   - names: The names that exist.
   /// - Returns: The name that was probably meant.
   /// - Complexity: O(*n* · *l*²) for *n* names of *l* characters.
@@ -34,7 +34,7 @@ package enum Spelling {
   ///
   /// - Parameters:
   ///   - beginning: The beginning of the first sentence, such as `The header has no column`.
-  ///   - word: The missing name.
+  ///   - word: The name that was not found.
   ///   - names: The names that exist; if there are many, only the first ones are listed.
   ///   - introduction: The text before these names, such as `Its columns are`.
   /// - Returns: One to three sentences.

@@ -1,10 +1,10 @@
 /// A table: its columns, its key, and the indices to create after it is loaded.
 public struct TableSchema: Sendable, Hashable {
-  /// The name of the table.
+  /// The table's name.
   public var name: String
   /// The columns, in order of creation.
   public var columns: [ColumnSchema]
-  /// The names of the columns that together identify a row; empty if none do.
+  /// The names of the key columns, which together identify a row; empty if there is no key.
   ///
   /// A key column is not necessarily required: its field can be empty in a valid row, as `from_trip_id` is in most rows
   /// of `transfers`. Two rows are the same if all key columns are equal, including empty ones. An SQLite `UNIQUE`
@@ -18,9 +18,9 @@ public struct TableSchema: Sendable, Hashable {
   /// Creates the description of a table.
   ///
   /// - Parameters:
-  ///   - name: The name of the table.
+  ///   - name: The table's name.
   ///   - columns: The columns, in order of creation.
-  ///   - key: The names of the columns that together identify a row; empty if none do.
+  ///   - key: The names of the key columns, which together identify a row; empty if there is no key.
   ///   - indices: The column names of each index to create after loading.
   public init(name: String, columns: [ColumnSchema], key: [String] = [], indices: [[String]] = []) {
     self.name = name
@@ -42,7 +42,7 @@ extension TableSchema {
 
   /// The names of the other tables that columns of this table refer to.
   ///
-  /// References to the table itself are left out, because they order rows, not tables.
+  /// References to the table itself are omitted, because they order rows, not tables.
   public var dependencies: Set<String> {
     var names: Set<String> = []
     for column in columns {
@@ -51,10 +51,10 @@ extension TableSchema {
     return names
   }
 
-  /// The same table with a prefix before its name and before the names of the tables that it refers to.
+  /// The same table with a prefix before its name and the names of referenced tables.
   ///
-  /// - Parameter prefix: The prefix.
-  /// - Returns: The table.
+  /// - Parameter prefix: The text to put before each name.
+  /// - Returns: A copy of the table with the new names.
   public func prefixed(_ prefix: String) -> TableSchema {
     var table = self
     table.name = prefix + name

@@ -7,7 +7,7 @@ public import HeadwayCSV
 /// for statement in preview.statements { print(statement) }
 /// ```
 public struct ImportPreview: Sendable {
-  /// The name of the table.
+  /// The table's name.
   public let table: String
   /// The layout of the file.
   public let layout: CSVLayout

@@ -18,7 +18,7 @@ extension RecordSource.Options {
 }
 
 extension RecordSource {
-  /// Opens a file, and detects the properties that the options do not specify from its beginning.
+  /// Opens a file and detects the properties that the options do not specify from its beginning.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
@@ -39,14 +39,14 @@ extension RecordSource {
     }
   }
 
-  /// The names of the fields: from the header, or generated from their position.
+  /// The field names: from the header, or generated from their position.
   ///
   /// Nil if the file has no record.
   func readHeader() throws(ImportError) -> [String]? {
     do { return try header() } catch { throw ImportError(error) }
   }
 
-  /// The names of the fields; throws if there are none.
+  /// The field names; throws if there are none.
   func requireHeader() throws(ImportError) -> [String] {
     guard let header = try readHeader() else {
       let skipped = layout.skippedLineCount

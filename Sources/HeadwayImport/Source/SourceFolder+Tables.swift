@@ -29,8 +29,8 @@ extension SourceFolder {
 
   /// The files whose names look like tables, except the imported files.
   ///
-  /// - Parameter imported: The names of the files that are imported.
-  /// - Returns: The names.
+  /// - Parameter imported: The names of all imported files.
+  /// - Returns: The names of the other files that look like tables.
   package func otherTableFiles(importing imported: Set<String>) -> [String] {
     let endings =
       Self.tableEndings + [".txt", ".tab", ".psv", ".dat", ".json", ".geojson", ".xlsx", ".xls", ".ods", ".parquet"]

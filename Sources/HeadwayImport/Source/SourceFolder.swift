@@ -73,9 +73,9 @@ package struct SourceFolder: Sendable {
     }
   }
 
-  /// Whether a path is that of a folder, of an archive, or of a folder in an archive.
+  /// Whether there is a folder, an archive, or a folder in an archive at a path.
   ///
-  /// - Parameter path: The path.
+  /// - Parameter path: The path to examine.
   /// - Returns: True if it is; false otherwise, and if nothing exists at the path.
   package static func isFolder(_ path: String) -> Bool {
     if let kind = FileSystem.kind(of: path) {

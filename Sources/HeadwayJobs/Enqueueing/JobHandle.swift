@@ -2,7 +2,7 @@ public import Headway
 
 /// A stored job whose result has a type.
 public struct JobHandle<Output: Sendable>: Sendable {
-  /// The number of the job.
+  /// The ID of the job.
   public let id: JobID
   /// Whether the call that returned this handle added the job.
   ///
@@ -31,11 +31,11 @@ public struct JobHandle<Output: Sendable>: Sendable {
 
   /// Suspends the task until the job has succeeded.
   ///
-  /// Cancelling the task ends the wait. It does not cancel the job.
+  /// Cancelling the task stops the wait. It does not cancel the job.
   ///
-  /// - Throws: ``JobFailure`` if the job failed or was cancelled; ``JobError`` with the code
-  ///   ``JobError/Code/unknownJob`` if it was deleted, or ``JobError/Code/wouldDeadlock`` if you call the function in a
-  ///   job that must end before this one can begin; `CancellationError` if the task is cancelled.
+  /// - Throws: ``JobFailure`` if the job failed or was cancelled; `CancellationError` if the task is cancelled; or a
+  ///   ``JobError``. The code of the ``JobError`` is ``JobError/Code/unknownJob`` if the job was deleted, or
+  ///   ``JobError/Code/wouldDeadlock`` if you call the function in a job that must end before this one can begin.
   public func untilSucceeded() async throws { _ = try await result() }
 
   private func result() async throws -> JobRecord {
@@ -55,12 +55,12 @@ extension JobHandle where Output: Decodable {
   ///
   /// Reading it suspends the task until the job has ended, even if another process runs the job.
   ///
-  /// Cancelling the task ends the wait. It does not cancel the job.
+  /// Cancelling the task stops the wait. It does not cancel the job.
   ///
-  /// - Throws: ``JobFailure`` if the job failed or was cancelled; ``JobError`` with the code
-  ///   ``JobError/Code/unknownJob`` if it was deleted, ``JobError/Code/undecodablePayload`` if the result is not of
-  ///   this type, or ``JobError/Code/wouldDeadlock`` if you read it in a job that must end before this one can begin;
-  ///   `CancellationError` if the task is cancelled.
+  /// - Throws: ``JobFailure`` if the job failed or was cancelled; `CancellationError` if the task is cancelled; or a
+  ///   ``JobError``. The code of the ``JobError`` is ``JobError/Code/unknownJob`` if the job was deleted,
+  ///   ``JobError/Code/undecodablePayload`` if the result is not of this type, or ``JobError/Code/wouldDeadlock`` if
+  ///   you read it in a job that must end before this one can begin.
   public var value: Output {
     get async throws {
       try await result().decodedResult()
@@ -70,9 +70,9 @@ extension JobHandle where Output: Decodable {
   /// Creates an operation that finishes when the job ends and that contains the job's result.
   ///
   /// Add the operation to a queue. Operations in memory can depend on this operation. It holds no thread while it
-  /// waits. Cancelling the operation ends the wait, but does not cancel the job.
+  /// waits. Cancelling the operation stops the wait but does not cancel the job.
   ///
-  /// - Returns: A new operation.
+  /// - Returns: A new operation, which is not in a queue yet.
   public func makeOperation() -> TaskOperation<Output> { TaskOperation { try await value } }
 }
 
@@ -87,8 +87,8 @@ extension JobHandle where Output == Void {
   /// Creates an operation that finishes when the job ends.
   ///
   /// Add the operation to a queue. Operations in memory can depend on this operation. It holds no thread while it
-  /// waits. Cancelling the operation ends the wait, but does not cancel the job.
+  /// waits. Cancelling the operation stops the wait but does not cancel the job.
   ///
-  /// - Returns: A new operation.
+  /// - Returns: A new operation, which is not in a queue yet.
   public func makeOperation() -> TaskOperation<Void> { TaskOperation { try await untilSucceeded() } }
 }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The callers that wait for jobs to end.
 ///
-/// A hint from the store ends a wait. Because hints can be lost, and other processes might send none, each waiter also
-/// reads the store once per second.
+/// A hint from the store makes a waiter continue. Because hints can be lost, and other processes might send none, each
+/// waiter also reads the store once per second.
 final class JobWaiters: Sendable {
   private let store: any JobStoreBackend
   let sleep: @Sendable (Duration) async throws -> Void

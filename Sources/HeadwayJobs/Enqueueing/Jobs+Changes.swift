@@ -5,7 +5,7 @@ extension Jobs {
   ///
   /// A job that has not started ends immediately. If it is running, its worker cancels its operation within a second.
   ///
-  /// - Parameter id: The number of the job.
+  /// - Parameter id: The ID of the job.
   /// - Returns: True if the job had not ended and had not been cancelled before.
   /// - Throws: ``JobError``.
   @discardableResult
@@ -23,7 +23,7 @@ extension Jobs {
   ///
   /// The worker can no longer write anything for the job.
   ///
-  /// - Parameter id: The number of the job.
+  /// - Parameter id: The ID of the job.
   /// - Returns: Whether the job was running.
   /// - Throws: ``JobError``.
   @discardableResult
@@ -40,7 +40,7 @@ extension Jobs {
   /// Runs a failed or cancelled job again, with new attempts.
   ///
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - withDependents: Whether the jobs that were cancelled because of this one are also run again. They wait for
   ///     their dependencies again.
   /// - Returns: True if the job had failed or was cancelled.
@@ -83,8 +83,8 @@ extension Jobs {
   /// ```
   ///
   /// - Parameters:
-  ///   - id: The number of the job.
-  ///   - change: The change.
+  ///   - id: The ID of the job.
+  ///   - change: The property to change, with its new value.
   /// - Returns: True if the job could be changed and had another value before.
   /// - Throws: ``JobError``, with the code ``JobError/Code/payloadTooLarge`` or ``JobError/Code/nameTooLong`` if the
   ///   store does not accept the new value.
@@ -97,7 +97,7 @@ extension Jobs {
   ///
   /// - Parameters:
   ///   - filter: The jobs to change.
-  ///   - change: The change.
+  ///   - change: The property to change, with its new value.
   /// - Returns: The number of jobs that were changed.
   /// - Throws: ``JobError``, with the code ``JobError/Code/payloadTooLarge`` or ``JobError/Code/nameTooLong`` if the
   ///   store does not accept the new value. After other errors, some of the jobs might have been changed.

@@ -89,7 +89,7 @@ extension Jobs {
     }
   }
 
-  /// Returns the numbers of all jobs of a filter that are in one of the states, in ascending order.
+  /// Returns the IDs of all jobs of a filter that are in one of the states, in ascending order.
   private func ids(_ filter: JobFilter, in states: Set<JobState>) async throws -> [JobID] {
     if let ids = filter.ids { return Set(ids).sorted() }
     var filter = filter

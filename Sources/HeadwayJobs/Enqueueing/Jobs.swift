@@ -1,7 +1,7 @@
 import Headway
 import Synchronization
 
-/// Adds jobs to a store, and reads and changes the existing ones.
+/// Adds jobs to a store and reads and changes the existing ones.
 ///
 /// ```swift
 /// let jobs = Jobs(MemoryJobStore())
@@ -24,7 +24,7 @@ public final class Jobs: Sendable {
   /// Creates an object for the jobs of a store.
   ///
   /// - Parameters:
-  ///   - store: The store.
+  ///   - store: The store that contains the jobs.
   ///   - clock: Measures the time until the store is read again, for callers that wait.
   public init(_ store: some JobStore, clock: some Clock<Duration> = ContinuousClock()) {
     self.store = store
@@ -61,9 +61,9 @@ public final class Jobs: Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - job: The job.
+  ///   - job: The job to store, which is encoded with `Codable`.
   ///   - options: Options of the job. They take precedence over the options of the type.
-  /// - Returns: A handle to the new job, or to the one that holds the key.
+  /// - Returns: A handle to the new job, or to the job that holds the key.
   /// - Throws: ``JobError``, for example with the code ``JobError/Code/payloadTooLarge``, or
   ///   ``JobError/Code/unknownJob`` if the job waits for one that the store does not have. The job was not stored.
   /// - Precondition: The kind of the job is not empty, no duration is negative, and limits are positive.
@@ -81,7 +81,7 @@ public final class Jobs: Sendable {
   /// Stores jobs of one type, all or none.
   ///
   /// - Parameters:
-  ///   - batch: The jobs.
+  ///   - batch: The jobs to store, in order.
   ///   - options: Options of each job. They take precedence over the options of the type.
   /// - Returns: A handle to each job, in the same order.
   /// - Throws: ``JobError``. None of the jobs was stored.
@@ -105,9 +105,9 @@ public final class Jobs: Sendable {
   /// Encodes a job and checks its size and names, for stores that can enqueue in a transaction of the caller.
   ///
   /// - Parameters:
-  ///   - job: The job.
-  ///   - options: The options.
-  /// - Returns: The new job.
+  ///   - job: The job to encode.
+  ///   - options: Options of the job. They take precedence over the options of the type.
+  /// - Returns: The encoded job with all its options.
   /// - Throws: ``JobError`` with the code ``JobError/Code/payloadTooLarge``, ``JobError/Code/nameTooLong`` or
   ///   ``JobError/Code/unencodablePayload``.
   @_spi(JobStore) public func encode(_ job: some Job, options: JobOptions) throws -> NewJob {
@@ -136,7 +136,7 @@ public final class Jobs: Sendable {
   /// Creates the handle of a job.
   ///
   /// - Parameter enqueued: The answer of the store.
-  /// - Returns: The handle.
+  /// - Returns: A handle to the new job, or to the job that holds its key.
   @_spi(JobStore) public func handle<Output: Sendable>(_ enqueued: Enqueued) -> JobHandle<Output> {
     JobHandle(id: enqueued.id, isNew: enqueued.isNew, jobs: self)
   }
@@ -144,9 +144,9 @@ public final class Jobs: Sendable {
   /// Returns a handle to a stored job.
   ///
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - type: The type of the job.
-  /// - Returns: The handle. Whether the job exists is not checked.
+  /// - Returns: A handle whose `isNew` is false. Whether the job exists is not checked.
   public func handle<Type: Job>(id: JobID, of type: Type.Type) -> JobHandle<Type.Output> {
     JobHandle(id: id, isNew: false, jobs: self)
   }
@@ -155,20 +155,20 @@ public final class Jobs: Sendable {
 
   /// Returns a job.
   ///
-  /// - Parameter id: The number of the job.
+  /// - Parameter id: The ID of the job.
   /// - Returns: The job, or nil if the store has no job with this number, or it was deleted.
   /// - Throws: ``JobError``.
   public func job(_ id: JobID) async throws -> JobRecord? {
     try await backend.jobs(.id(id), after: nil, limit: 1).first
   }
 
-  /// Returns jobs in the order of their numbers.
+  /// Returns jobs ordered by ID.
   ///
   /// - Parameters:
   ///   - filter: Which jobs.
-  ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with greater IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs; not negative.
-  /// - Returns: The jobs.
+  /// - Returns: The matching jobs, at most `limit`.
   /// - Throws: ``JobError``.
   public func jobs(_ filter: JobFilter = .all, after id: JobID? = nil, limit: Int = 1_000) async throws -> [JobRecord] {
     require(limit >= 0, "The jobs of a store are read with the limit \(limit): use 0 or more.")
@@ -177,7 +177,7 @@ public final class Jobs: Sendable {
 
   /// Returns how many jobs of each queue are in each state, and the settings of the queues.
   ///
-  /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.
+  /// - Returns: The counts by queue, for queues that have jobs, are paused, or have settings.
   /// - Throws: ``JobError``.
   public func counts() async throws -> [String: JobQueueCounts] { try await backend.counts() }
 }

@@ -9,7 +9,7 @@ package enum NameLength {
 
   /// Checks the names, keys, label and tags of a job.
   ///
-  /// - Parameter job: The job.
+  /// - Parameter job: The encoded job with all its options.
   /// - Throws: ``JobError`` with the code ``JobError/Code/nameTooLong``.
   static func check(_ job: NewJob) throws {
     try check(job.kind.rawValue, "The kind of a job", name)
@@ -37,7 +37,7 @@ package enum NameLength {
   /// - Parameters:
   ///   - text: The name or key.
   ///   - subject: The beginning of the message: a phrase for the name or key.
-  ///   - limit: The maximum length.
+  ///   - limit: The maximum length, in bytes of UTF-8.
   /// - Throws: ``JobError`` with the code ``JobError/Code/nameTooLong``.
   static func check(_ text: String, _ subject: @autoclosure () -> String, _ limit: Int) throws {
     let length = text.utf8.count

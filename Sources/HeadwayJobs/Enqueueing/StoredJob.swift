@@ -7,7 +7,7 @@ public struct StoredJob<Type: Job>: Sendable {
 }
 
 extension Jobs {
-  /// Returns the jobs of a type, with their decoded values, in the order of their numbers.
+  /// Returns the jobs of a type, with their decoded values, ordered by ID.
   ///
   /// ```swift
   /// let failed = try await jobs.jobs(of: Resize.self, JobFilter(states: [.failed]))
@@ -19,9 +19,9 @@ extension Jobs {
   /// - Parameters:
   ///   - type: The type of the jobs.
   ///   - filter: Further conditions. If it has kinds, other kinds of the type are not returned.
-  ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with greater IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs; not negative.
-  /// - Returns: The jobs.
+  /// - Returns: The matching jobs of the type, at most `limit`.
   /// - Throws: ``JobError``, with the code ``JobError/Code/undecodablePayload`` if a job can't be decoded.
   public func jobs<Type: Job>(
     of type: Type.Type, _ filter: JobFilter = .all, after id: JobID? = nil, limit: Int = 1_000
@@ -43,7 +43,7 @@ extension JobRecord {
   /// Decodes the job.
   ///
   /// - Parameter type: The type of the job.
-  /// - Returns: The decoded value.
+  /// - Returns: The decoded job, migrated if an older version of the type encoded it.
   /// - Throws: ``JobError`` with the code ``JobError/Code/undecodablePayload``.
   package func decoded<Type: Job>(as type: Type.Type) throws -> Type {
     guard version <= Type.version else {

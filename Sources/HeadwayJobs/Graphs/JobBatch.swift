@@ -1,7 +1,7 @@
 import Headway
 import Synchronization
 
-/// Jobs that are stored as a whole or not at all, and can wait for each other.
+/// Jobs that are stored as a whole or not at all and can wait for each other.
 ///
 /// ```swift
 /// var batch = JobBatch()
@@ -30,9 +30,9 @@ public struct JobBatch: Sendable {
 
   /// The handles of the stored jobs.
   public struct Handles: Sendable {
-    /// The numbers of the jobs, in the order of their addition.
+    /// The IDs of the jobs, in insertion order.
     ///
-    /// If another job holds the key of a new job, the number of the holder replaces that of the new one.
+    /// If another job holds the key of a new job, the ID of the holder replaces the ID of the new job.
     public var ids: [JobID] { enqueued.map(\.id) }
     private let enqueued: [Enqueued]
     private let number: Int
@@ -45,7 +45,7 @@ public struct JobBatch: Sendable {
     /// The handle of a job.
     ///
     /// - Parameter entry: An entry of the batch.
-    /// - Returns: The handle.
+    /// - Returns: A handle to the stored job of the entry.
     /// - Precondition: The entry belongs to the batch that was stored.
     public subscript<Output: Sendable>(entry: Entry<Output>) -> JobHandle<Output> {
       require(entry.batchNumber == number, "The entry belongs to another batch. Use the handles of that batch.")
@@ -57,7 +57,7 @@ public struct JobBatch: Sendable {
 
   private let number: Int
   private var items: [Result<NewJob, any Error>] = []
-  /// What happens if a queue is full: an error if the options of any job require it.
+  /// The behavior if a queue is full: ``FullQueuePolicy/fail`` if the options of any job require it.
   private(set) var fullQueuePolicy: FullQueuePolicy?
 
   /// Creates an empty batch.
@@ -69,7 +69,7 @@ public struct JobBatch: Sendable {
   /// Adds a job.
   ///
   /// - Parameters:
-  ///   - job: The job. If it can't be encoded, the batch can't be stored.
+  ///   - job: The job to add, which is encoded immediately. If it can't be encoded, the batch can't be stored.
   ///   - options: Options of the job. They take precedence over the options of the type.
   /// - Returns: The entry of the job, which other jobs of the batch can wait for.
   /// - Precondition: The entries that the job waits for belong to this batch.
@@ -103,7 +103,7 @@ public struct JobBatch: Sendable {
   /// The encoded jobs.
   ///
   /// - Parameter jobs: The object that will store them. It determines the maximum size.
-  /// - Returns: The new jobs, in the order in which they were added.
+  /// - Returns: The new jobs, in insertion order.
   /// - Throws: ``JobError`` with the code ``JobError/Code/payloadTooLarge`` or
   ///   ``JobError/Code/unencodablePayload``.
   @_spi(JobStore) public func encoded(for jobs: Jobs) throws -> [NewJob] {
@@ -123,7 +123,7 @@ extension Jobs {
   ///
   /// When the function returns, the jobs are durable. Jobs without dependencies might already be running.
   ///
-  /// - Parameter batch: The jobs.
+  /// - Parameter batch: The jobs, with the dependencies between them.
   /// - Returns: The handles of the jobs.
   /// - Throws: ``JobError``, with the code ``JobError/Code/dependencyCycle`` if jobs wait for each other in a cycle, or
   ///   ``JobError/Code/unknownJob`` if one waits for a job that the store does not have. No job was stored.

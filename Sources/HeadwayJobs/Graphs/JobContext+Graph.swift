@@ -4,8 +4,8 @@ extension JobContext {
   /// Stores the jobs of a batch as a whole or not at all, if this attempt still runs.
   ///
   /// - Parameters:
-  ///   - batch: The jobs.
-  ///   - beforeDependents: Whether the jobs that wait for this job also wait for those of the batch. The jobs of the
+  ///   - batch: The jobs to store, with the dependencies between them.
+  ///   - beforeDependents: Whether the jobs that wait for this job also wait for the jobs of the batch. The jobs of the
   ///     batch can then wait only for each other, so that no cycle can arise.
   /// - Returns: The handles of the jobs.
   /// - Throws: ``JobError``, for example with the code ``JobError/Code/dependencyCycle``. No job was stored.
@@ -19,7 +19,7 @@ extension JobContext {
     return jobs.handles(of: batch, enqueued)
   }
 
-  /// Returns the jobs that this job has waited for, in the order of their numbers.
+  /// Returns the jobs that this job has waited for, ordered by ID.
   ///
   /// Jobs that were deleted before this job was run again are missing.
   ///
@@ -33,11 +33,11 @@ extension JobContext {
 
   /// Returns the result of a job that this one has waited for.
   ///
-  /// The function reads the store, and does not wait for the job to end. The results of a job's dependencies are kept
+  /// The function reads the store and does not wait for the job to end. The results of a job's dependencies are kept
   /// until the job has ended, regardless of their retention.
   ///
   /// - Parameter dependency: The handle of the job.
-  /// - Returns: The result.
+  /// - Returns: The result that the dependency has returned.
   /// - Throws: ``JobFailure`` if the job failed or was cancelled; ``JobError`` with the code
   ///   ``JobError/Code/unfinishedJob`` if it has not ended, or ``JobError/Code/unknownJob`` if it was deleted.
   public func value<Output: Decodable>(of dependency: JobHandle<Output>) async throws -> Output {
@@ -47,9 +47,9 @@ extension JobContext {
   /// Returns the result of a job that this one has waited for.
   ///
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - type: The type of the result.
-  /// - Returns: The result.
+  /// - Returns: The result that the job has returned.
   /// - Throws: ``JobFailure`` if the job failed or was cancelled; ``JobError`` with the code
   ///   ``JobError/Code/unfinishedJob`` if it has not ended, or ``JobError/Code/unknownJob`` if it was deleted.
   public func value<Output: Decodable & Sendable>(
@@ -69,7 +69,7 @@ extension JobContext {
   /// ```
   ///
   /// - Parameter type: The type of the jobs.
-  /// - Returns: The results, in the order of the jobs' numbers.
+  /// - Returns: The results, ordered by job ID.
   /// - Throws: ``JobError``, with the code ``JobError/Code/undecodablePayload`` if a result can't be decoded.
   public func values<Type: Job>(of type: Type.Type) async throws -> [Type.Output] where Type.Output: Decodable {
     let kinds = [Type.kind] + Type.aliases

@@ -6,14 +6,14 @@ public import Headway
 /// record contains the number as ``JobRecord/unmetCount``, and the job is held while the number is not zero. When a job
 /// with ``JobRecord/hasDependents`` ends, the store settles its edges in the same transaction:
 ///
-/// 1. Edges whose requirement is fulfilled become met, in the order of the dependents' numbers, and ``meet(_:at:)``
+/// 1. Edges whose requirement is fulfilled become met in ascending order of the dependent's ID, and ``meet(_:at:)``
 ///    decrements the number. A job whose last dependency is met becomes ready. At most ``maxMetCount`` edges become met
 ///    in one transaction.
 /// 2. The other edges become failed, and ``cancel(_:because:at:)`` ends the dependents. The edges of these are settled
 ///    next. At most ``maxCascadeCount`` edges fail in one transaction.
 ///
-/// The store notes which jobs still have unmet edges, and continues when it advances. Until then, these edges hold
-/// their dependents.
+/// The store notes which jobs still have unmet edges and continues when it advances. Until then, these edges hold their
+/// dependents.
 @_spi(JobStore) public enum JobGraph {
   /// The maximum number of dependents that a transaction cancels.
   public static let maxCascadeCount = 1_000
@@ -32,7 +32,7 @@ public import Headway
     /// Creates a standing.
     ///
     /// - Parameters:
-    ///   - id: The job.
+    ///   - id: The ID of the job.
     ///   - state: Its state.
     ///   - culprit: The job that failed or was cancelled first; the job itself by default.
     public init(id: JobID, state: JobState, culprit: JobID? = nil) {
@@ -43,7 +43,7 @@ public import Headway
 
     /// Creates the standing of a job.
     ///
-    /// - Parameter job: The job.
+    /// - Parameter job: A job that other jobs depend on.
     public init(_ job: JobRecord) { self.init(id: job.id, state: job.state, culprit: job.reason?.culprit) }
   }
 
@@ -61,9 +61,9 @@ public import Headway
   /// Returns the edges of a new job: one for each dependency, with the stricter requirement if there are several.
   ///
   /// - Parameters:
-  ///   - id: The new job.
+  ///   - id: The ID of the new job, which is the dependent of each edge.
   ///   - dependencies: The requirements of the job, with the states of the jobs that it depends on.
-  /// - Returns: The edges, in the order of the dependencies' numbers.
+  /// - Returns: The edges, ordered by the dependency's ID.
   public static func edges(
     of id: JobID, _ dependencies: [(requirement: DependencyRequirement, standing: Standing)]
   ) -> [JobEdge] {
@@ -99,9 +99,9 @@ public import Headway
   /// Notes that a dependency of a held job has ended as required.
   ///
   /// - Parameters:
-  ///   - job: A held job.
+  ///   - job: A job that still has unmet edges.
   ///   - now: The time of the store's clock.
-  /// - Returns: True if it was the last one, so the job is now waiting or scheduled.
+  /// - Returns: True if it was the last unmet dependency. The job is then waiting or scheduled.
   public static func meet(_ job: inout JobRecord, at now: StoreTime) -> Bool {
     job.unmetCount -= 1
     guard job.unmetCount == 0 else { return false }

@@ -1,9 +1,9 @@
 /// Chooses the finished jobs that a command runs again.
 ///
 /// A job is not run again while another one holds its key. It is also not run again if a dependency that had to succeed
-/// has failed, unless the command runs the dependency again too. The store offers the jobs of a filter in the order of
-/// their numbers. A dependency can have a greater number than its dependents if it is a child that was added before
-/// them. Therefore, there can be several passes.
+/// has failed, unless the command runs the dependency again too. The store offers the jobs of a filter ordered by ID. A
+/// dependency can have a greater ID than its dependents if it is a child that was added before them. Therefore, there
+/// can be several passes.
 package struct JobRetries {
   /// The chosen jobs, in their state after the change.
   package private(set) var jobs: [JobRecord] = []
@@ -36,7 +36,7 @@ package struct JobRetries {
   /// Chooses a job, or notes why it can't be run again.
   ///
   /// - Parameters:
-  ///   - job: A finished job.
+  ///   - job: A job that the command's filter matches and that has ended.
   ///   - dependencies: The edges to the job, with the current states of its dependencies; nil for deleted ones.
   ///   - holder: The job that holds its key; nil if there is none.
   ///   - now: The time of the store's clock.
@@ -75,7 +75,8 @@ package struct JobRetries {
   /// - Parameters:
   ///   - edge: An edge to the job.
   ///   - state: The state of the dependency; nil if it was deleted.
-  /// - Returns: The status. If the dependency was deleted, the status remains as it is.
+  /// - Returns: Whether the edge is met, unmet or failed in the new run of the job. If the dependency was deleted, the
+  ///   status remains as it is.
   package func status(of edge: JobEdge, _ state: JobState?) -> JobEdge.Status {
     if ids.contains(edge.dependency) { return .unmet }
     return state.map { JobGraph.status(of: edge.requirement, in: $0) } ?? edge.status

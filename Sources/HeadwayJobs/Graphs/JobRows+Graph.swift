@@ -74,10 +74,10 @@ public import Headway
   /// Adds all jobs of a batch or none.
   ///
   /// - Parameters:
-  ///   - new: The jobs.
+  ///   - new: The jobs to add, in order.
   ///   - parent: The running job whose dependents must also wait for the new ones; nil if there is none.
   /// - Throws: ``JobError`` if the batch can't be stored. Nothing was changed in that case.
-  /// - Returns: The number of each job.
+  /// - Returns: The ID of each job.
   public func addBatch(_ new: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
     guard parent != nil || new.contains(where: { !$0.dependencies.isEmpty }) else {
       var additions = try prepare(new)
@@ -116,7 +116,7 @@ public import Headway
     return enqueued
   }
 
-  /// Returns the states of the stored jobs that a batch waits for, and checks that they exist.
+  /// Returns the states of the stored jobs that a batch waits for, after checking that they exist.
   private func standingsBefore(
     _ new: [NewJob], _ additions: JobAdditions, isGrowth: Bool
   ) throws -> [JobID: JobGraph.Standing] {

@@ -5,12 +5,12 @@
   /// The jobs that have ended and still have unmet edges, each with the job that failed or was cancelled first.
   public var cascades: [JobID: JobID] = [:]
 
-  /// Returns the edges from a job to its dependents, in the order of their numbers.
+  /// Returns the edges from a job to its dependents, ordered by ID.
   public func edges(from id: JobID) -> [JobEdge] {
     dependents[id, default: [:]].values.sorted { $0.dependent < $1.dependent }
   }
 
-  /// Returns the edges to a job from its dependencies, in the order of their numbers.
+  /// Returns the edges to a job from its dependencies, ordered by ID.
   public func edges(to id: JobID) -> [JobEdge] {
     dependencies[id, default: []].sorted().compactMap { dependents[$0]?[id] }
   }

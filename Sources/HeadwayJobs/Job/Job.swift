@@ -56,7 +56,7 @@ public protocol Job: Codable, Sendable {
   /// The default implementation decodes the payload like one of the current version.
   ///
   /// - Parameters:
-  ///   - payload: The stored payload.
+  ///   - payload: The payload, as the older version has encoded it.
   ///   - version: The version of the type that encoded it.
   /// - Throws: Any error. The attempt then fails with ``JobError/Code/undecodablePayload``.
   init(migrating payload: JobPayload, from version: Int) throws
@@ -68,7 +68,7 @@ public protocol Job: Codable, Sendable {
   /// a ``JobOutcome``. When the job is cancelled or the attempt exceeds its time limit, the task of the function is
   /// cancelled.
   ///
-  /// - Parameter context: The attempt. Use it to store intermediate results, for example.
+  /// - Parameter context: The current attempt. For example, use it to store intermediate results.
   /// - Returns: The result of the job.
   /// - Throws: Any error, a ``JobOutcome``, or `CancellationError`.
   func perform(in context: JobContext) async throws -> Output
@@ -90,7 +90,7 @@ extension Job {
   /// Decodes the payload like one of the current version.
   ///
   /// - Parameters:
-  ///   - payload: The stored payload.
+  ///   - payload: The payload, as the older version has encoded it.
   ///   - version: The version of the type that encoded it.
   /// - Throws: `DecodingError` if the payload does not match.
   public init(migrating payload: JobPayload, from version: Int) throws { self = try payload.decode(Self.self) }

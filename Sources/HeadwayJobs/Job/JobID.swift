@@ -7,7 +7,7 @@ public struct JobID: RawRepresentable, Hashable, Comparable, Codable, Sendable, 
 
   /// Creates an identifier from its number.
   ///
-  /// - Parameter rawValue: The number.
+  /// - Parameter rawValue: The number of the job, which increases with each job that is added to the store.
   public init(rawValue: Int64) { self.rawValue = rawValue }
 
   /// The number in decimal notation.
@@ -16,7 +16,7 @@ public struct JobID: RawRepresentable, Hashable, Comparable, Codable, Sendable, 
   /// Compares two numbers.
   ///
   /// - Parameters:
-  ///   - left: An identifier.
+  ///   - left: The identifier on the left side of the operator.
   ///   - right: Another identifier.
   /// - Returns: Whether the first job was added to the store before the second.
   public static func < (left: JobID, right: JobID) -> Bool { left.rawValue < right.rawValue }

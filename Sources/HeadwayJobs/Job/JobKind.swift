@@ -16,12 +16,12 @@ public struct JobKind: RawRepresentable, Hashable, Comparable, Codable, Sendable
 
   /// Creates a kind from its name.
   ///
-  /// - Parameter rawValue: The name. It must not be empty.
+  /// - Parameter rawValue: The name, up to 512 bytes of UTF-8. It must not be empty.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// Creates a kind from a literal.
   ///
-  /// - Parameter value: The name. It must not be empty.
+  /// - Parameter value: The name, up to 512 bytes of UTF-8. It must not be empty.
   public init(stringLiteral value: String) { rawValue = value }
 
   /// The name.
@@ -30,7 +30,7 @@ public struct JobKind: RawRepresentable, Hashable, Comparable, Codable, Sendable
   /// Compares two names alphabetically.
   ///
   /// - Parameters:
-  ///   - left: A kind.
+  ///   - left: The kind on the left side of the operator.
   ///   - right: Another kind.
   /// - Returns: Whether the first name comes before the second.
   public static func < (left: JobKind, right: JobKind) -> Bool { left.rawValue < right.rawValue }

@@ -31,7 +31,7 @@ public struct JobOption: Hashable, Sendable {
   /// try await jobs.enqueue(Resize(path: path), .options(large), .priority(.low))
   /// ```
   ///
-  /// - Parameter options: The options. They take precedence over options that come before this one.
+  /// - Parameter options: Options that take precedence over options that come before this one.
   /// - Returns: The options as one option.
   public static func options(_ options: JobOptions) -> JobOption { JobOption { $0 = options } }
 
@@ -41,19 +41,19 @@ public struct JobOption: Hashable, Sendable {
   ///
   /// - Precondition: The name is not empty.
   /// - Parameter name: The name of the queue: up to 512 bytes of UTF-8.
-  /// - Returns: The option.
+  /// - Returns: An option that sets the queue.
   public static func queue(_ name: String) -> JobOption { JobOption { $0.queue = name } }
 
   /// The priority among the waiting jobs of the queue; `.normal` by default.
   ///
-  /// - Parameter priority: The priority. Jobs with a higher one are claimed first.
-  /// - Returns: The option.
+  /// - Parameter priority: Jobs with a higher priority are claimed first.
+  /// - Returns: An option that sets the priority.
   public static func priority(_ priority: Operation.QueuePriority) -> JobOption { JobOption { $0.priority = priority } }
 
   /// The quality of service of the job's operation; by default, the quality of service of a new operation.
   ///
   /// - Parameter quality: The quality of service.
-  /// - Returns: The option.
+  /// - Returns: An option that sets the quality of service.
   public static func qualityOfService(_ quality: QualityOfService) -> JobOption {
     JobOption { $0.qualityOfService = quality }
   }
@@ -67,61 +67,62 @@ public struct JobOption: Hashable, Sendable {
   ///
   /// - Precondition: The duration is not negative.
   /// - Parameter duration: The duration, in whole microseconds. Fractions are dropped.
-  /// - Returns: The option.
+  /// - Returns: An option that sets the delay.
   public static func delay(_ duration: Duration) -> JobOption { JobOption { $0.delay = duration } }
 
-  /// The earliest time at which the job runs; the time when it is stored by default.
+  /// The earliest time when the job runs; the time when it is stored by default.
   ///
   /// A start date replaces an earlier ``delay(_:)``, even a delay of the job's type. If the date is in the past, the
   /// job is ready immediately.
   ///
-  /// - Parameter date: The date. It is rounded to microseconds.
-  /// - Returns: The option.
+  /// - Parameter date: The date before which the job does not run. It is rounded to microseconds.
+  /// - Returns: An option that sets the start date.
   public static func startDate(_ date: Date) -> JobOption { JobOption { $0.startDate = date } }
 
-  /// The time at which the job is cancelled if it has not started; never by default.
+  /// The time when the job is cancelled if it has not started; never by default.
   ///
-  /// - Parameter date: The date. If it is in the past, the job is cancelled without running.
-  /// - Returns: The option.
+  /// - Parameter date: If the date is in the past, the job is cancelled without running.
+  /// - Returns: An option that sets the deadline.
   public static func deadline(_ date: Date) -> JobOption { JobOption { $0.deadline = date } }
 
   /// The time limit of each attempt; none by default.
   ///
   /// After that time, the attempt's operation is cancelled. When its code has returned, the attempt has failed.
   ///
-  /// - Parameter duration: The time limit. Zero and negative durations cancel the operation immediately.
-  /// - Returns: The option.
+  /// - Parameter duration: The time limit of each attempt. Zero and negative durations cancel the operation
+  ///   immediately.
+  /// - Returns: An option that sets the timeout.
   public static func timeout(_ duration: Duration) -> JobOption { JobOption { $0.timeout = duration } }
 
   /// How long the job is kept after it has ended; by default, the values of ``JobRetention``.
   ///
   /// - Precondition: No duration is negative.
   /// - Parameter retention: The durations for each way of ending.
-  /// - Returns: The option.
+  /// - Returns: An option that sets the retention.
   public static func retention(_ retention: JobRetention) -> JobOption { JobOption { $0.retention = retention } }
 
   // MARK: Attempts
 
   /// How often and when the job is run again after an error; ``JobOptions/defaultRetry`` by default.
   ///
-  /// - Parameter policy: The policy. `.never` means a single attempt.
-  /// - Returns: The option.
+  /// - Parameter policy: `.never` means a single attempt.
+  /// - Returns: An option that sets the retry policy.
   public static func retry(_ policy: RetryPolicy) -> JobOption { JobOption { $0.retry = policy } }
 
-  /// The maximum number of times that the job can end an attempt with ``JobOutcome/snooze(_:)``; 1,000 by default.
+  /// The maximum number of times that the job can throw ``JobOutcome/snooze(_:)``; 1,000 by default.
   ///
   /// A job that snoozes more often fails.
   ///
   /// - Precondition: The count is not negative.
-  /// - Parameter count: The maximum number.
-  /// - Returns: The option.
+  /// - Parameter count: How often the job can snooze.
+  /// - Returns: An option that sets the maximum.
   public static func maxSnoozeCount(_ count: Int) -> JobOption { JobOption { $0.maxSnoozeCount = count } }
 
   /// The number of processes that can die while they run the job before the job fails; 4 by default.
   ///
   /// - Precondition: The count is at least 1.
-  /// - Parameter count: The number. The job fails when this many processes have died.
-  /// - Returns: The option.
+  /// - Parameter count: How many processes can run the job and die. The job fails when this number is reached.
+  /// - Returns: An option that sets the maximum.
   public static func maxCrashCount(_ count: Int) -> JobOption { JobOption { $0.maxCrashCount = count } }
 
   // MARK: Other jobs
@@ -132,7 +133,7 @@ public struct JobOption: Hashable, Sendable {
   ///
   /// - Precondition: A key that is held for a time has a positive duration.
   /// - Parameter key: The key: up to 1,024 bytes of UTF-8.
-  /// - Returns: The option.
+  /// - Returns: An option that sets the key.
   public static func unique(_ key: UniqueKey) -> JobOption { JobOption { $0.unique = key } }
 
   /// The limits that the job counts toward, each for all jobs with the same key in all workers together; none by
@@ -142,8 +143,8 @@ public struct JobOption: Hashable, Sendable {
   ///
   /// - Precondition: There are at most ``JobLimit/maxCount`` limits, their keys differ, each of them can let the job
   ///   run, and only the first one is serial.
-  /// - Parameter limits: The limits. Each key has up to 1,024 bytes of UTF-8.
-  /// - Returns: The option.
+  /// - Parameter limits: Up to four limits. Each key has up to 1,024 bytes of UTF-8.
+  /// - Returns: An option that sets the limits.
   public static func limits(_ limits: [JobLimit]) -> JobOption { JobOption { $0.limits = limits } }
 
   /// The jobs that the job waits for; none by default.
@@ -159,13 +160,13 @@ public struct JobOption: Hashable, Sendable {
   ///
   /// - Precondition: Entries of a ``JobBatch`` belong to the batch that the job is added to.
   /// - Parameter jobs: Handles, entries of the same batch, or numbers, or their ``JobReference/success``.
-  /// - Returns: The option.
+  /// - Returns: An option that adds the dependencies.
   public static func after(_ jobs: any JobReference...) -> JobOption { after(jobs) }
 
   /// The jobs that the job waits for, as a list.
   ///
   /// - Parameter jobs: Handles, entries of the same batch, or numbers, or their ``JobReference/success``.
-  /// - Returns: The option. It is the same as for single jobs.
+  /// - Returns: An option that adds the dependencies. It is the same as for single jobs.
   public static func after(_ jobs: [any JobReference]) -> JobOption {
     JobOption { $0.after = jobs.map(\.dependency) }
   }
@@ -175,8 +176,8 @@ public struct JobOption: Hashable, Sendable {
   /// Inside a transaction of the application, and inside a job, enqueueing always fails. For a batch, the policy of any
   /// job applies to all if it is ``FullQueuePolicy/fail``.
   ///
-  /// - Parameter policy: The behavior.
-  /// - Returns: The option.
+  /// - Parameter policy: Whether the call waits for room in the queue or fails.
+  /// - Returns: An option that sets the behavior.
   public static func fullQueuePolicy(_ policy: FullQueuePolicy) -> JobOption {
     JobOption { $0.fullQueuePolicy = policy }
   }
@@ -186,12 +187,12 @@ public struct JobOption: Hashable, Sendable {
   /// A readable description, for example for lists of jobs; none by default.
   ///
   /// - Parameter text: The description: up to 1,024 bytes of UTF-8.
-  /// - Returns: The option.
+  /// - Returns: An option that sets the description.
   public static func label(_ text: String) -> JobOption { JobOption { $0.label = text } }
 
   /// Words for finding the job; none by default.
   ///
   /// - Parameter words: Up to 100 words, each of up to 512 bytes of UTF-8. They replace the tags of the job's type.
-  /// - Returns: The option.
+  /// - Returns: An option that sets the tags.
   public static func tags(_ words: [String]) -> JobOption { JobOption { $0.tags = words } }
 }

@@ -20,9 +20,9 @@ public struct JobOptions: Hashable, Sendable {
   public internal(set) var qualityOfService: QualityOfService?
   /// How long the job waits before it is ready for the first time; nil if there is a ``startDate``.
   public internal(set) var delay: Duration?
-  /// The earliest time at which the job runs; nil if there is a ``delay``.
+  /// The earliest time when the job runs; nil if there is a ``delay``.
   public internal(set) var startDate: Date?
-  /// The time at which the job is cancelled if it has not started.
+  /// The time when the job is cancelled if it has not started.
   public internal(set) var deadline: Date?
   /// A readable description.
   public internal(set) var label: String?
@@ -52,7 +52,7 @@ public struct JobOptions: Hashable, Sendable {
 
   /// Adds an option.
   ///
-  /// - Parameter option: The option. It takes precedence over earlier ones.
+  /// - Parameter option: An option, which takes precedence over earlier ones.
   public mutating func set(_ option: JobOption) { self = option.options.merged(over: self) }
 
   /// 20 attempts, with pauses that double from 2 s to at most 1 h and vary at random by up to a quarter.
@@ -91,11 +91,11 @@ public struct JobOptions: Hashable, Sendable {
 extension JobOptions: ExpressibleByArrayLiteral {
   /// Creates a set from options.
   ///
-  /// - Parameter options: The options. Later ones take precedence.
+  /// - Parameter options: The options. If several set the same value, the last one takes precedence.
   public init(arrayLiteral options: JobOption...) { self.init(options) }
 
   /// Creates a set from options.
   ///
-  /// - Parameter options: The options. Later ones take precedence.
+  /// - Parameter options: The options. If several set the same value, the last one takes precedence.
   public init(_ options: some Sequence<JobOption>) { for option in options { set(option) } }
 }

@@ -7,7 +7,7 @@ public struct JobPayload: Hashable, Sendable {
 
   /// Creates a payload from its bytes.
   ///
-  /// - Parameter bytes: The stored bytes.
+  /// - Parameter bytes: The encoded value, in the form that the store contains.
   public init(bytes: [UInt8]) { self.bytes = bytes }
 
   /// Encodes a value as JSON, with sorted keys, and with dates in ISO 8601 format with milliseconds.
@@ -28,7 +28,7 @@ public struct JobPayload: Hashable, Sendable {
     encoder.dateEncodingStrategy = .custom { date, encoder in
       var container = encoder.singleValueContainer()
       guard date.hasText else {
-        // The seconds, because the description of such a date ends the process.
+        // The seconds, because describing such a date crashes the process.
         throw EncodingError.invalidValue(
           date.timeIntervalSince1970,
           .init(codingPath: encoder.codingPath, debugDescription: "The date can't be written in ISO 8601"))
@@ -41,7 +41,7 @@ public struct JobPayload: Hashable, Sendable {
   /// Decodes a value.
   ///
   /// - Parameter type: The type of the value.
-  /// - Returns: The value.
+  /// - Returns: The value that was encoded.
   /// - Throws: `DecodingError` if the payload does not match the type.
   public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     if let raw = type as? any RawPayload.Type, let value = try raw.init(payload: bytes) as? Value { return value }
@@ -63,7 +63,7 @@ public struct JobPayload: Hashable, Sendable {
 extension JobPayload: Codable {
   /// Decodes a payload from its bytes.
   ///
-  /// - Parameter decoder: The decoder.
+  /// - Parameter decoder: The decoder to read from.
   /// - Throws: `DecodingError`.
   public init(from decoder: any Decoder) throws {
     bytes = [UInt8](try decoder.singleValueContainer().decode(Data.self))
@@ -71,7 +71,7 @@ extension JobPayload: Codable {
 
   /// Encodes the bytes.
   ///
-  /// - Parameter encoder: The encoder.
+  /// - Parameter encoder: The encoder to write to.
   /// - Throws: `EncodingError`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
@@ -86,7 +86,7 @@ public protocol RawPayload {
 
   /// Creates the value from its stored form.
   ///
-  /// - Parameter payload: The stored form.
+  /// - Parameter payload: The bytes that were stored.
   /// - Throws: Any error, if the bytes are not valid.
   init(payload: [UInt8]) throws
 }

@@ -10,7 +10,7 @@ public enum JobState: Int, Hashable, Codable, Sendable, CaseIterable {
   case running = 3
   /// The last attempt succeeded.
   case succeeded = 4
-  /// The job failed, and will not be retried automatically.
+  /// The job failed and will not be retried automatically.
   case failed = 5
   /// The job was cancelled.
   case cancelled = 6

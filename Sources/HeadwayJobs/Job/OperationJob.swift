@@ -10,7 +10,7 @@ public import Headway
 /// }
 /// ```
 ///
-/// The job succeeds if the operation succeeds, and fails with the operation's `error`.
+/// The job succeeds if the operation succeeds and fails with the operation's `error`.
 ///
 /// With ``JobMiddleware``, a task holds the slot of the worker's queue. The task runs the middleware and adds the
 /// operation to a private queue without a limit. The time limit, the quality of service and the cancellation of the job
@@ -23,7 +23,7 @@ public protocol OperationJob: Job where Output == Void {
   /// The worker adds the operation to its queue, or to a private one if there is middleware. Return a new operation
   /// each time.
   ///
-  /// - Parameter context: The attempt. Use it to store intermediate results, for example.
+  /// - Parameter context: The attempt that the operation runs. Use it to store intermediate results, for example.
   /// - Returns: An operation that is in no queue and has not started.
   /// - Throws: Any error. The attempt then fails with that error.
   func makeOperation(in context: JobContext) throws -> Operation
@@ -32,7 +32,7 @@ public protocol OperationJob: Job where Output == Void {
 extension OperationJob {
   /// Runs the operation on its own queue, for callers that run the job without a worker.
   ///
-  /// - Parameter context: The attempt.
+  /// - Parameter context: The current attempt of the job.
   /// - Throws: The error of the operation; `CancellationError` if it was cancelled.
   public func perform(in context: JobContext) async throws {
     try await OperationQueue().run(makeOperation(in: context))

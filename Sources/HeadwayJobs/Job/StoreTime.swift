@@ -13,8 +13,8 @@ public struct StoreTime: Hashable, Comparable, Codable, Sendable, CustomStringCo
 
   /// Creates a time from a date.
   ///
-  /// - Parameter date: The date. Fractions of a microsecond are rounded, and the time is limited to the range of
-  ///   possible times.
+  /// - Parameter date: The date to convert. Fractions of a microsecond are rounded, and the time is limited to the
+  ///   range of possible times.
   /// - Precondition: The date is not NaN (not a number).
   public init(_ date: Date) {
     require(
@@ -33,7 +33,7 @@ public struct StoreTime: Hashable, Comparable, Codable, Sendable, CustomStringCo
   /// Compares two times.
   ///
   /// - Parameters:
-  ///   - left: A time.
+  ///   - left: The time on the left side of the operator.
   ///   - right: Another time.
   /// - Returns: Whether the first time is earlier than the second.
   public static func < (left: StoreTime, right: StoreTime) -> Bool { left.microseconds < right.microseconds }
@@ -41,8 +41,8 @@ public struct StoreTime: Hashable, Comparable, Codable, Sendable, CustomStringCo
   /// Adds a duration to a time.
   ///
   /// - Parameters:
-  ///   - time: A time.
-  ///   - duration: A duration. Fractions of a microsecond are dropped.
+  ///   - time: The time to add to.
+  ///   - duration: The duration to add, which can be negative. Fractions of a microsecond are dropped.
   /// - Returns: The sum, limited to the range of possible times.
   public static func + (time: StoreTime, duration: Duration) -> StoreTime {
     let (seconds, attoseconds) = duration.components
@@ -58,7 +58,7 @@ public struct StoreTime: Hashable, Comparable, Codable, Sendable, CustomStringCo
   /// Subtracts one time from another.
   ///
   /// - Parameters:
-  ///   - left: A time.
+  ///   - left: The time to subtract from.
   ///   - right: The time to subtract.
   /// - Returns: The duration from the right time to the left one.
   public static func - (left: StoreTime, right: StoreTime) -> Duration {
@@ -69,6 +69,6 @@ public struct StoreTime: Hashable, Comparable, Codable, Sendable, CustomStringCo
 extension StoreTime {
   /// The time of the system's clock.
   ///
-  /// - Returns: The current time.
+  /// - Returns: The current time of this machine.
   public static func now() -> StoreTime { StoreTime(Date()) }
 }

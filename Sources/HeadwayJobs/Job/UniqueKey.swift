@@ -19,7 +19,7 @@ public struct UniqueKey: Hashable, Codable, Sendable {
 
   /// The behavior if another job holds the key of a new one.
   public enum Conflict: Hashable, Codable, Sendable {
-    /// The new job is not stored, and the other one is not changed.
+    /// The new job is not stored, and the other job is not changed.
     case keep
     /// The new job is not stored. The other job receives its kind, payload, delay and priority, unless the other job
     /// is running.
@@ -28,7 +28,7 @@ public struct UniqueKey: Hashable, Codable, Sendable {
 
   /// The key.
   ///
-  /// Keys with the scope ``Scope/duration(_:)`` are separate from the others.
+  /// Keys with the scope ``Scope/duration(_:)`` are separate from keys with other scopes.
   public var key: String
   /// How long a job holds the key.
   public var scope: Scope
@@ -38,7 +38,7 @@ public struct UniqueKey: Hashable, Codable, Sendable {
   /// Creates a key.
   ///
   /// - Parameters:
-  ///   - key: The key.
+  ///   - key: The text of the key, up to 1,024 bytes of UTF-8.
   ///   - scope: How long a job holds the key.
   ///   - conflict: The behavior if another job holds the key of a new one.
   public init(_ key: String, scope: Scope, conflict: Conflict = .keep) {
@@ -50,9 +50,9 @@ public struct UniqueKey: Hashable, Codable, Sendable {
   /// Returns a key that the job holds until a worker claims the job.
   ///
   /// - Parameters:
-  ///   - key: The key.
+  ///   - key: The text of the key, up to 1,024 bytes of UTF-8.
   ///   - conflict: The behavior if another job holds the key of a new one.
-  /// - Returns: The key.
+  /// - Returns: A key with the scope ``Scope/waiting``.
   public static func waiting(_ key: String, onConflict conflict: Conflict = .keep) -> UniqueKey {
     UniqueKey(key, scope: .waiting, conflict: conflict)
   }
@@ -60,9 +60,9 @@ public struct UniqueKey: Hashable, Codable, Sendable {
   /// Returns a key that the job holds until it has ended.
   ///
   /// - Parameters:
-  ///   - key: The key.
+  ///   - key: The text of the key, up to 1,024 bytes of UTF-8.
   ///   - conflict: The behavior if another job holds the key of a new one.
-  /// - Returns: The key.
+  /// - Returns: A key with the scope ``Scope/unfinished``.
   public static func unfinished(_ key: String, onConflict conflict: Conflict = .keep) -> UniqueKey {
     UniqueKey(key, scope: .unfinished, conflict: conflict)
   }
@@ -70,9 +70,9 @@ public struct UniqueKey: Hashable, Codable, Sendable {
   /// Returns a key that the job holds for a time after it was enqueued.
   ///
   /// - Parameters:
-  ///   - key: The key.
+  ///   - key: The text of the key, up to 1,024 bytes of UTF-8.
   ///   - duration: How long the job holds the key.
-  /// - Returns: The key.
+  /// - Returns: A key with the scope ``Scope/duration(_:)``.
   public static func held(_ key: String, for duration: Duration) -> UniqueKey {
     UniqueKey(key, scope: .duration(duration))
   }

@@ -2,19 +2,19 @@
 ///
 /// A claimed job takes the units and tokens of all its limits together. A job that is not claimed takes none.
 ///
-/// During a claim, jobs only begin to run, and tokens are only taken. Therefore, a limit that has refused a job refuses
-/// the job until the claim ends. A group with such a limit is *closed*: the claim reads no more jobs of the group. If
-/// the limit only keeps its units for a heavy job, the group is closed for the priority of the refused job.
+/// During a claim, jobs only begin to run, and tokens are only taken. Therefore, a limit that has rejected a job
+/// rejects the job until the claim ends. A group with such a limit is *closed*: the claim no longer reads jobs of the
+/// group. If the limit only keeps its units for a heavy job, the group is closed for the priority of the rejected job.
 ///
-/// A job is *heavy* if it takes several units or tokens, and fewer are left. As soon as a claim has refused a heavy
-/// job, the claim counts the units of the job as taken, so that lighter jobs of the same or a lower priority don't take
-/// them.
+/// A job is *heavy* if it takes several units or tokens, and fewer are available. As soon as a claim has rejected a
+/// heavy job, the claim counts the units of the job as taken, so that lighter jobs of the same or a lower priority
+/// don't take them.
 ///
 /// See `Docs/decisions/0054-several-limits.md`.
 struct ClaimLimits {
   /// Why a job can't be claimed.
   struct Refusal {
-    /// Whether a limit after the first one refuses the job, and therefore all jobs of the group and priority.
+    /// Whether a limit after the first one rejects the job, and therefore all jobs of the group and priority.
     var isOfGroup = false
     /// Whether the job is heavy, and units or tokens are now kept for it.
     var isHeavy = true
@@ -40,9 +40,9 @@ struct ClaimLimits {
   /// The keys of the buckets to write.
   private var changedBuckets: Set<String> = []
   private var reserves: [String: [Reserve]] = [:]
-  /// The keys that have refused a heavy job, with the highest priority of these jobs.
+  /// The keys that have rejected a heavy job, with the highest priority of these jobs.
   private var heavyKeys: [String: Int] = [:]
-  /// The jobs that were refused, which remain refused.
+  /// The jobs that were rejected, which remain rejected.
   private var refusals: [JobID: Refusal] = [:]
   private var groups: [String: [Part]] = [:]
 
@@ -76,7 +76,7 @@ struct ClaimLimits {
         changedBuckets.insert(key)
       }
     }
-    // If another limit also refuses the job, nothing is kept for the job, because it might wait for a long time.
+    // If another limit also rejects the job, nothing is kept for the job, because it might wait for a long time.
     guard let refusal, refusal.isHeavy else { return refusal }
     for key in refusing { heavyKeys[key] = max(heavyKeys[key] ?? job.priority, job.priority) }
     for part in parts {
@@ -136,7 +136,7 @@ struct ClaimLimits {
     let (key, weight) = (part.limit.key, part.limit.weight)
     let kept = (reserves[key] ?? []).reduce(0) { $0 + ($1.priority >= job.priority ? $1.weight : 0) }
     guard let slots = part.limit.slots else {
-      // A job whose rate can't be read is damaged, and fails when it is claimed.
+      // A job whose rate can't be read is damaged and fails when it is claimed.
       guard let rate = part.rate else { return .admits }
       var bucket = try bucket(key, in: &source)
       let hasTokens = bucket.hasTokens(weight, rate, at: source.now)

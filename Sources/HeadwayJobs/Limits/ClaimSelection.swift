@@ -10,9 +10,9 @@
   /// Claims jobs of a source.
   ///
   /// - Parameters:
-  ///   - source: The waiting jobs.
-  ///   - claim: The claim.
-  ///   - count: The maximum number of jobs; it can be less than that of the claim.
+  ///   - source: The waiting jobs of the queue to claim from.
+  ///   - claim: The claim of a worker for one queue.
+  ///   - count: The maximum number of jobs, which can be less than the claim's own maximum.
   /// - Throws: An error of the source.
   public static func run<Source: ClaimSource>(
     _ source: inout Source, _ claim: JobClaim, count: Int

@@ -1,6 +1,6 @@
 /// A waiting job that might be claimed.
 @_spi(JobStore) public struct ClaimCandidate: Hashable, Sendable {
-  /// The number of the job.
+  /// The ID of the job.
   public var id: JobID
   /// The priority, raised by aging.
   public var priority: Int
@@ -98,7 +98,7 @@
   /// Removes a heavy job.
   mutating func forgetHeavy(_ id: JobID) { heavyJobs.removeAll { $0 == id } }
 
-  /// The numbers of the heavy jobs, as stores in databases keep them; nil if there are none.
+  /// The IDs of the heavy jobs, in the stored form for databases; nil if there are none.
   public var storedHeavyJobs: String? {
     heavyJobs.isEmpty ? nil : heavyJobs.map { "\($0.rawValue)" }.joined(separator: ",")
   }
@@ -106,7 +106,7 @@
   /// Returns the heavy jobs from their stored form.
   ///
   /// - Parameter stored: The ``storedHeavyJobs``.
-  /// - Returns: The heavy jobs.
+  /// - Returns: The IDs of the heavy jobs.
   public static func heavyJobs(stored: String?) -> [JobID] {
     (stored ?? "").split(separator: ",").compactMap { Int64($0).map(JobID.init(rawValue:)) }
   }
@@ -149,7 +149,7 @@
   /// Creates a level.
   ///
   /// - Parameters:
-  ///   - level: The priority.
+  ///   - level: The priority of the level's jobs.
   ///   - turn: Which key is next.
   ///   - groups: The groups after ``KeyTurn/lastGroup`` in order, followed by the groups before it: all groups, or more
   ///     than `limit`.
@@ -171,7 +171,7 @@
   ///   - limit: The maximum number of groups that the claim reads.
   ///   - next: Returns the group that follows another one; an empty string precedes all groups.
   /// - Throws: An error of the function.
-  /// - Returns: The groups.
+  /// - Returns: The names of the groups.
   public static func groups(
     after last: String?, limit: Int, _ next: (_ group: String) throws -> String?
   ) rethrows -> [String] {
@@ -229,7 +229,7 @@ extension JobClaim {
   mutating func heavyJob(_ id: JobID, level: Int) throws(Failure) -> HeavyJob
   /// Claims a job.
   ///
-  /// The job is then no longer returned, and counts toward its limits.
+  /// The job is then no longer returned and counts toward its limits.
   ///
   /// - Returns: False if the job is damaged, and therefore fails.
   mutating func take(_ job: ClaimCandidate) throws(Failure) -> Bool
@@ -246,6 +246,6 @@ extension JobClaim {
   mutating func firstJob(ofSerialKey key: String) throws(Failure) -> JobID?
   /// Returns the bucket of a key; nil if it is full.
   mutating func bucket(ofKey key: String) throws(Failure) -> RateBucket?
-  /// Stores a bucket, and notes whether a job waits for its tokens.
+  /// Stores a bucket and notes whether a job waits for its tokens.
   mutating func keep(_ bucket: RateBucket, ofKey key: String, isAwaited: Bool) throws(Failure)
 }

@@ -46,7 +46,7 @@ public struct JobLimit: Hashable, Codable, Sendable {
   /// Creates a limit.
   ///
   /// - Parameters:
-  ///   - key: The key.
+  ///   - key: The text of the key, up to 1,024 bytes of UTF-8.
   ///   - rule: The kind of limit.
   ///   - weight: How many units or tokens the job takes; 1 for a serial key.
   public init(key: String, rule: Rule, weight: Int = 1) {
@@ -65,9 +65,9 @@ public struct JobLimit: Hashable, Codable, Sendable {
   /// - Precondition: `count` is positive, and `weight` is from 1 to `count`.
   /// - Parameters:
   ///   - count: The maximum sum of the weights.
-  ///   - key: The key.
+  ///   - key: The text of the key, up to 1,024 bytes of UTF-8.
   ///   - weight: How many of these units the job takes while it runs.
-  /// - Returns: The limit.
+  /// - Returns: A limit with the rule ``Rule/concurrent(_:)``.
   public static func concurrency(_ count: Int, key: String, weight: Int = 1) -> JobLimit {
     require(count > 0, "A limit of \(count) jobs would never run a job: use a positive number.")
     requireWeight(weight, upTo: count)
@@ -78,8 +78,8 @@ public struct JobLimit: Hashable, Codable, Sendable {
   ///
   /// This limit must be the first limit of the job.
   ///
-  /// - Parameter key: The key.
-  /// - Returns: The limit.
+  /// - Parameter key: The text of the key, up to 1,024 bytes of UTF-8.
+  /// - Returns: A limit with the rule ``Rule/serial``.
   public static func serial(key: String) -> JobLimit { JobLimit(key: key, rule: .serial) }
 
   /// Limits how many jobs with a key are claimed in a period.
@@ -90,11 +90,11 @@ public struct JobLimit: Hashable, Codable, Sendable {
   /// - Precondition: `count`, `period` and `burst` are positive, and `weight` is from 1 to `burst`.
   /// - Parameters:
   ///   - count: The number of tokens that are added in each period, at equal intervals.
-  ///   - period: The period.
+  ///   - period: How long it takes to add `count` tokens.
   ///   - burst: The number of tokens that the bucket can hold; `count` by default.
-  ///   - key: The key.
+  ///   - key: The text of the key, up to 1,024 bytes of UTF-8.
   ///   - weight: How many tokens a claim of the job takes.
-  /// - Returns: The limit.
+  /// - Returns: A limit with the rule ``Rule/rate(_:)``.
   public static func rate(
     _ count: Int, per period: Duration, burst: Int? = nil, key: String, weight: Int = 1
   ) -> JobLimit {

@@ -28,7 +28,8 @@ public struct JobLimitUsage: Hashable, Sendable {
   /// Adds up the limits of running jobs.
   ///
   /// - Parameter jobs: The running jobs, by ascending number.
-  /// - Returns: The usage of each limit. Reached limits come first, and limits with more running jobs before others.
+  /// - Returns: The usage of each limit. Reached limits precede all others. Within each part, limits with more running
+  ///   jobs come before limits with fewer.
   static func usages(of jobs: [JobRecord]) -> [JobLimitUsage] {
     var usages: [String: JobLimitUsage] = [:]
     for job in jobs.reversed() {
@@ -65,7 +66,8 @@ extension Jobs {
   /// A limit that no running job has is not in the list. Settings of queues are in ``Jobs/overview(countingTo:)``.
   ///
   /// - Parameter count: The maximum number of running jobs that are read, by ascending number; positive.
-  /// - Returns: The usage of each limit. Reached limits come first, and limits with more running jobs before others.
+  /// - Returns: The usage of each limit. Reached limits precede all others. Within each part, limits with more running
+  ///   jobs come before limits with fewer.
   /// - Throws: ``JobError``.
   /// - Complexity: O(*n*) in the number of running jobs, up to `count`.
   public func limitUsages(readingTo count: Int = 10_000) async throws -> [JobLimitUsage] {

@@ -4,9 +4,9 @@ import Headway
 public struct JobQueueSettings: Hashable, Codable, Sendable {
   /// The maximum number of running jobs of the queue, on all workers together.
   public var maxRunningJobCount: Int?
-  /// The number of scheduled and waiting jobs at which the queue is full.
+  /// How many scheduled and waiting jobs fill the queue.
   public var maxPendingJobCount: Int?
-  /// The number of failures in a row after which the queue is paused.
+  /// How many consecutive failures pause the queue.
   public var maxFailureCount: Int?
   /// A waiting job rises by one priority each time that this interval has passed.
   public var agingInterval: Duration?
@@ -31,8 +31,8 @@ public enum JobQueueChange: Hashable, Sendable {
   case maxPendingJobCount(Int?)
   /// Pauses the queue after a number of failures in a row, for example because a service is down.
   ///
-  /// An attempt counts as a failure if it ends with an error, whether or not the job is retried. A success resets the
-  /// count, and so does ``Jobs/resumeQueue(_:)``. Crashes, cancellations and snoozes don't change it.
+  /// An attempt counts as a failure if it ends with an error, whether or not the job is retried. A success or
+  /// ``Jobs/resumeQueue(_:)`` resets the count. Crashes, cancellations and snoozes don't change it.
   case maxFailureCount(Int?)
   /// Raises waiting jobs of the queue by one priority for each interval that they have waited.
   ///
@@ -96,7 +96,7 @@ extension JobQueueChange {
     }
   }
 
-  /// Notes how an attempt has ended, and pauses the queue after too many failures in a row.
+  /// Notes how an attempt has ended and pauses the queue after too many failures in a row.
   public mutating func note(_ action: JobEnding.Action) {
     guard let limit = settings.maxFailureCount else { return }
     switch action {

@@ -1,6 +1,6 @@
 import Headway
 
-/// The rate at which jobs are claimed: a token bucket.
+/// A rate limit for claims: a token bucket.
 public struct JobRate: Hashable, Codable, Sendable {
   /// The number of tokens that are added in each period.
   public var count: Int
@@ -14,7 +14,7 @@ public struct JobRate: Hashable, Codable, Sendable {
   /// - Precondition: `count`, `period` and `burst` are positive.
   /// - Parameters:
   ///   - count: The number of tokens that are added in each period, at equal intervals.
-  ///   - period: The period.
+  ///   - period: How long it takes to add `count` tokens.
   ///   - burst: The number of tokens that the bucket can hold; `count` by default.
   public init(_ count: Int, per period: Duration, burst: Int? = nil) {
     require(
@@ -38,12 +38,12 @@ public struct JobRate: Hashable, Codable, Sendable {
 
 /// The token bucket of a key, by the store's clock.
 ///
-/// Its state is the time at which the bucket will be full again. Each token that is taken postpones that time by the
-/// time between two tokens.
+/// Its state is the time when the bucket will be full again. Each token that is taken postpones that time by the time
+/// between two tokens.
 @_spi(JobStore) public struct RateBucket: Hashable, Sendable {
-  /// The time at which the bucket is full, if no token is taken until then.
+  /// The time when the bucket is full, if no token is taken until then.
   public private(set) var fullTime: StoreTime
-  /// The time at which there are enough tokens for a job, if one has to wait for them.
+  /// The time when there are enough tokens for a job, if one has to wait for them.
   public private(set) var nextTime: StoreTime?
 
   private static let maxBurst = 1_000_000_000
@@ -51,8 +51,8 @@ public struct JobRate: Hashable, Codable, Sendable {
   /// Creates a bucket.
   ///
   /// - Parameters:
-  ///   - fullTime: The time at which the bucket is full.
-  ///   - nextTime: The time at which there are enough tokens for a job, if one has to wait for them.
+  ///   - fullTime: The time when the bucket is full.
+  ///   - nextTime: The time when there are enough tokens for a job, if one has to wait for them.
   public init(fullTime: StoreTime, nextTime: StoreTime? = nil) {
     self.fullTime = fullTime
     self.nextTime = nextTime

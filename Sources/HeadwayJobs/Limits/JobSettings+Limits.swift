@@ -19,7 +19,7 @@ extension JobSettings {
 
   /// The group of the jobs with one limit.
   ///
-  /// This group precedes all other groups. It is not empty, so that each group comes after an empty string.
+  /// This group precedes all other groups. It is not empty, so each group follows an empty string.
   @_spi(JobStore) public static let noFurtherLimits = "-"
 
   /// Returns the limits of a group, or none if they can't be read.

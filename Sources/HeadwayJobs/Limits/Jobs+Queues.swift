@@ -23,7 +23,7 @@ extension Jobs {
   /// The maximum time until a caller that waits for room tries again.
   private static let roomInterval = Duration.seconds(1)
 
-  /// Stores jobs, and waits for room in their queues unless the policy is to fail.
+  /// Stores jobs and waits for room in their queues unless the policy is to fail.
   func store(_ new: [NewJob], _ policy: FullQueuePolicy?) async throws -> [Enqueued] {
     if let enqueued = try await storeUnlessFull(new, policy) { return enqueued }
     let bell = Doorbell()
@@ -51,7 +51,7 @@ extension JobError {
   /// Creates the error for a queue that is full.
   ///
   /// - Parameters:
-  ///   - queue: The queue.
+  ///   - queue: The name of the queue.
   ///   - limit: Its maximum number of pending jobs.
   @_spi(JobStore) public init(full queue: String, limit: Int) {
     self.init(

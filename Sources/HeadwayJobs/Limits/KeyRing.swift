@@ -1,4 +1,4 @@
-/// The keys of a level in the order of their turns, during a claim.
+/// The keys of a level, in turn order, during a claim.
 ///
 /// In the first round, the keys are found one by one in the source, starting after the key that was served last. Later
 /// rounds serve only keys that were served in the first one. Therefore, a claim checks a key whose limit is reached
@@ -32,7 +32,7 @@ struct KeyRing {
   private var index = 0
   /// The groups whose jobs of the level can't be claimed.
   private var closedGroups: Set<String> = []
-  /// The number of keys in a row whose jobs were refused.
+  /// The number of keys in a row whose jobs were rejected.
   private var refusalCount = 0
   /// The next job, and the number of jobs with keys that had been claimed when its limits were checked.
   private var current: (job: ClaimCandidate, checked: Int)?
@@ -63,8 +63,8 @@ struct KeyRing {
   /// Returns the next job.
   ///
   /// - Parameters:
-  ///   - source: The waiting jobs.
-  ///   - limits: The limits.
+  ///   - source: The waiting jobs of the queue to claim from.
+  ///   - limits: The limits and what the claim has used of them.
   ///   - keyedCount: The number of jobs with keys that have been claimed. Each of them can exhaust the limit of another
   ///     job.
   /// - Returns: The job, or nil if no limit permits one.

@@ -81,7 +81,7 @@
   /// Stores the token bucket of a key.
   ///
   /// - Parameters:
-  ///   - bucket: The bucket.
+  ///   - bucket: The state of the bucket after the claim.
   ///   - key: The stored form of the key.
   public mutating func keep(_ bucket: RateBucket, ofKey key: String) {
     buckets[key] = bucket
@@ -112,13 +112,13 @@
   /// Returns which key is next.
   ///
   /// - Parameter place: The queue and the level.
-  /// - Returns: The turn.
+  /// - Returns: The turn, which is a new one if none was stored.
   public func turn(at place: TurnKey) -> KeyTurn { turns[place] ?? KeyTurn() }
 
   /// Stores which key is next.
   ///
   /// - Parameters:
-  ///   - turn: The turn.
+  ///   - turn: Which key is next, after the claim.
   ///   - place: The queue and the level.
   public mutating func keep(_ turn: KeyTurn, at place: TurnKey) {
     turns[place] = turn

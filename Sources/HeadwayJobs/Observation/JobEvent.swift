@@ -11,11 +11,11 @@ public enum JobEvent: Hashable, Sendable, CustomStringConvertible {
   /// The store has recorded how an attempt ended. A job that is retried, snoozes, waits, or is given back has further
   /// attempts.
   case ended(JobAttempt, JobEnding.Action)
-  /// An attempt no longer runs its job, for example because the job was abandoned. Writes of the attempt are refused.
+  /// An attempt no longer runs its job, for example because the job was abandoned. Writes of the attempt are rejected.
   case leaseLost(JobAttempt)
-  /// The code of an attempt was cancelled this long ago, but has not returned.
+  /// The code of an attempt was cancelled this long ago but has not returned.
   ///
-  /// The job continues to run, and does not run elsewhere. ``Jobs/abandon(_:)`` takes it from the worker.
+  /// The job continues to run and does not run elsewhere. ``Jobs/abandon(_:)`` takes it from the worker.
   case stuck(JobAttempt, cancelledFor: Duration)
   /// A worker of this process has returned a job of a dead worker to its queue.
   case rescued(JobID, crashCount: Int)
@@ -78,7 +78,7 @@ public enum JobEvent: Hashable, Sendable, CustomStringConvertible {
 
 /// An attempt of a job, in an event.
 public struct JobAttempt: Hashable, Sendable, CustomStringConvertible {
-  /// The number of the job.
+  /// The ID of the job.
   public var id: JobID
   /// The kind of the job.
   public var kind: JobKind
@@ -92,7 +92,7 @@ public struct JobAttempt: Hashable, Sendable, CustomStringConvertible {
   /// Creates a description of an attempt.
   ///
   /// - Parameters:
-  ///   - job: The job.
+  ///   - job: The job that the attempt runs.
   ///   - fence: The fence of the attempt.
   @_spi(JobStore) public init(_ job: JobRecord, _ fence: JobFence) {
     (id, kind, queue) = (job.id, job.kind, job.queue)

@@ -20,8 +20,8 @@ final class JobEventLog: Sendable {
     var isDue: Bool { !events.isEmpty || droppedCount > 0 || hasEnded }
 
     mutating func append(_ event: JobEvent) {
-      // Once an event is dropped, further events are dropped until the iteration has received the others, so there is
-      // only one gap.
+      // Once an event is dropped, further events are dropped until the iteration has received the earlier events, so
+      // there is only one gap.
       guard droppedCount == 0, events.count < limit else { return droppedCount += 1 }
       events.append(event)
     }
@@ -54,7 +54,7 @@ final class JobEventLog: Sendable {
     wake { $0.hasEnded = true }
   }
 
-  /// Changes all listeners, and wakes those that wait.
+  /// Changes all listeners and wakes those that wait.
   private func wake(_ change: (inout Pending) -> Void) {
     let waiters = state.withLock { state in
       var waiters: [CheckedContinuation<Void, Never>] = []
@@ -105,7 +105,7 @@ final class JobEventListener: Sendable {
     }
   }
 
-  /// Returns all events, and does not wait.
+  /// Returns all events and does not wait.
   func takeRecorded() -> [JobEvent] {
     withPending { pending in
       var events = pending.events
@@ -115,7 +115,7 @@ final class JobEventListener: Sendable {
     }
   }
 
-  /// Returns all events, and waits if there are none.
+  /// Returns all events and waits if there are none.
   ///
   /// - Parameter actor: The isolation of the caller.
   /// - Returns: The events; empty when the sequence has ended or the task is cancelled.

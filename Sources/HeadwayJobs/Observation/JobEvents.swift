@@ -7,8 +7,8 @@ extension Jobs {
   /// }
   /// ```
   ///
-  /// The events are those of this process: the jobs that this object enqueues and changes, and the actions of workers
-  /// that use this object. To follow all processes, read ``snapshot(_:)``.
+  /// The sequence contains only events of this process: the jobs that this object enqueues and changes, and the actions
+  /// of workers that use this object. To follow all processes, read ``snapshot(_:)``.
   ///
   /// Each iteration delivers the events that occur after it began, in order. It ends when its task is cancelled or this
   /// object is deallocated. Without iterations, events cost almost nothing.
@@ -20,7 +20,7 @@ extension Jobs {
   /// Future events of this object and its workers.
   ///
   /// - Parameter count: The maximum number of events that are kept for a slow iteration; at least 1.
-  /// - Returns: The events.
+  /// - Returns: An asynchronous sequence of events.
   public func events(keeping count: Int) -> JobEvents { JobEvents(log: eventLog, limit: max(1, count)) }
 }
 
@@ -29,9 +29,9 @@ public struct JobEvents: AsyncSequence, Sendable {
   let log: JobEventLog
   let limit: Int
 
-  /// Creates an iterator, and begins to record events for it.
+  /// Creates an iterator and begins to record events for it.
   ///
-  /// - Returns: An iterator.
+  /// - Returns: An iterator that receives all events from now on.
   public func makeAsyncIterator() -> Iterator { Iterator(listener: JobEventListener(log, limit: limit)) }
 
   /// Delivers events of jobs, one at a time.
@@ -52,13 +52,13 @@ public struct JobEvents: AsyncSequence, Sendable {
 
     /// Returns the next event, or nil when the sequence has ended or the task is cancelled.
     ///
-    /// - Returns: The event.
+    /// - Returns: The next event, or nil at the end.
     public mutating func next() async -> JobEvent? { await next(isolation: #isolation) }
 
     /// Returns the next event, or nil when the sequence has ended or the task is cancelled.
     ///
     /// - Parameter actor: The isolation of the caller.
-    /// - Returns: The event.
+    /// - Returns: The next event, or nil at the end.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> JobEvent? {
       if events.isEmpty { events = await listener.take(isolation: actor).reversed() }
       return events.popLast()

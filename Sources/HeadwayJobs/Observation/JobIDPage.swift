@@ -1,17 +1,17 @@
 import Headway
 
-/// A page of the numbers of jobs, newest first.
+/// A page of the IDs of jobs, newest first.
 public struct JobIDPage: Hashable, Sendable {
-  /// The numbers, in descending order.
+  /// The IDs, in descending order.
   public var ids: [JobID]
-  /// Where the next page begins: pass it as the parameter `before`; nil if there are no more jobs.
+  /// Where the next page begins: pass it as the parameter `before`; nil if there are no further jobs.
   public var next: JobID?
 
   /// Creates a page.
   ///
   /// - Parameters:
-  ///   - ids: The numbers, in descending order.
-  ///   - next: Where the next page begins; nil if there are no more jobs.
+  ///   - ids: The IDs, in descending order.
+  ///   - next: Where the next page begins; nil if there are no further jobs.
   @_spi(JobStore) public init(ids: [JobID], next: JobID? = nil) {
     self.ids = ids
     self.next = next
@@ -20,7 +20,7 @@ public struct JobIDPage: Hashable, Sendable {
   /// Creates a page from the results of searches in several tables.
   ///
   /// - Parameters:
-  ///   - pages: The results. Each has all jobs of its table down to its `next`.
+  ///   - pages: The result of each search. Each has all jobs of its table down to its `next`.
   ///   - limit: The maximum number of jobs.
   @_spi(JobStore) public init(merging pages: [JobIDPage], limit: Int) {
     // Below this number, a search has not found everything.
@@ -32,13 +32,13 @@ public struct JobIDPage: Hashable, Sendable {
 }
 
 @_spi(JobStore) extension JobStoreBackend {
-  /// Returns the numbers of jobs, newest first.
+  /// Returns the IDs of jobs, newest first.
   ///
   /// - Parameters:
   ///   - filter: The jobs to find.
-  ///   - id: Only jobs with smaller numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with smaller IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs.
-  /// - Returns: The numbers, in descending order.
+  /// - Returns: The IDs, in descending order.
   /// - Throws: ``JobError``.
   /// - Complexity: O(*n*) in the number of jobs of the filter. Stores with many jobs have their own implementation.
   public func ids(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobIDPage {
@@ -49,7 +49,7 @@ public struct JobIDPage: Hashable, Sendable {
 }
 
 extension Jobs {
-  /// Returns the numbers of jobs, newest first, without reading many others.
+  /// Returns the IDs of jobs, newest first, without reading many others.
   ///
   /// ```swift
   /// var end: JobID?
@@ -62,10 +62,10 @@ extension Jobs {
   ///
   /// - Parameters:
   ///   - filter: The jobs to find.
-  ///   - id: Only jobs with smaller numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with smaller IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs; positive.
-  /// - Returns: The numbers, in descending order. A page can have fewer than `limit` numbers, or none, even if there
-  ///   are more jobs: ``JobIDPage/next`` continues the search.
+  /// - Returns: The IDs, in descending order. A page can have fewer than `limit` IDs, or none, even if there are more
+  ///   jobs: ``JobIDPage/next`` continues the search.
   /// - Throws: ``JobError``.
   public func ids(
     _ filter: JobFilter = .all, before id: JobID? = nil, limit: Int = 1_000

@@ -13,8 +13,8 @@ package protocol JobTracing: Sendable {
 
   /// Starts the span of an attempt.
   ///
-  /// - Parameter context: The attempt.
-  /// - Returns: The span.
+  /// - Parameter context: The attempt to trace.
+  /// - Returns: A span, which ends when the attempt ends.
   func startSpan(of context: JobContext) -> any JobSpan
 }
 
@@ -22,7 +22,7 @@ package protocol JobTracing: Sendable {
 package protocol JobSpan: Sendable {
   /// Runs the code of a job, which can start child spans.
   ///
-  /// - Parameter body: The code.
+  /// - Parameter body: The code of the job, to be run once.
   /// - Throws: Any error of the code.
   func run(_ body: @Sendable () async throws -> Void) async throws
 

@@ -2,7 +2,7 @@ extension Jobs {
   /// Returns the current queues, workers and failures of the store.
   ///
   /// - Parameter parts: The parts to read. Reading all parts takes O(*n*) in the number of jobs.
-  /// - Returns: The snapshot. It can be encoded, for example as JSON.
+  /// - Returns: A snapshot with the requested parts. It can be encoded, for example as JSON.
   /// - Throws: ``JobError``.
   public func snapshot(_ parts: JobsSnapshot.Parts = .all) async throws -> JobsSnapshot {
     try await backend.snapshot(parts)
@@ -11,13 +11,13 @@ extension Jobs {
   /// Returns a sentence that explains why a job does not run, or how it ended.
   ///
   /// For example, “job 7 (resize) waits because no worker serves the queue ‘images’”. It describes the current state in
-  /// all processes, and does not end with a period.
+  /// all processes and does not end with a period.
   ///
-  /// - Parameter id: The number of the job.
-  /// - Returns: The sentence.
+  /// - Parameter id: The ID of the job.
+  /// - Returns: A sentence in English.
   /// - Throws: ``JobError``.
   public func diagnose(_ id: JobID) async throws -> String {
-    // The workers are read first. If one claims the job in between and is not among them, they are read again.
+    // The workers are read first. If a new worker claims the job before the job is read, the workers are read again.
     var snapshot = try await snapshot([.workers])
     guard let job = try await job(id) else { return "job \(id) is not in the store: it was deleted or never existed" }
     if job.state == .running, !snapshot.workers.contains(where: { $0.id == job.owner }) {

@@ -44,11 +44,11 @@ public struct JobsHealth: Hashable, Codable, Sendable {
   fileprivate static let countLimit = 10_000
   /// The maximum number of running jobs that are checked.
   fileprivate static let maxRunningCount = 200
-  /// How late a tick can be before that is a finding.
+  /// How late a tick can be before its delay is a finding.
   private static let lateness = Duration.seconds(60)
   /// The clocks of a store and of this process can differ by this much.
   private static let clockDifference = Duration.seconds(5)
-  /// How long a cancelled job can run, from its claim, before that is a finding.
+  /// How long a cancelled job can run, from its claim, before its run is a finding.
   private static let cancellation = Duration.seconds(60)
   /// The part of failed jobs that is a finding, and the number of ended jobs that this requires.
   private static let (maxFailedPart, minEndedCount) = (0.1, 10)
@@ -57,7 +57,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
   ///
   /// - Parameters:
   ///   - overview: The current state of the store.
-  ///   - schedules: The schedules.
+  ///   - schedules: All schedules of the store.
   ///   - cancelled: The running jobs that were cancelled.
   ///   - clock: The time of this process.
   ///   - database: The findings of the store about its database.
@@ -180,7 +180,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
 }
 
 extension Jobs {
-  /// Checks the workers, queues, schedules and clocks of the store, and its database.
+  /// Checks the store's workers, queues, schedules, clocks and database.
   ///
   /// Use the result for a page about the health of a service, or for an alert. It reads the store by index.
   ///

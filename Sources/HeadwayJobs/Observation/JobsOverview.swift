@@ -50,7 +50,7 @@ public struct JobsOverview: Hashable, Sendable {
     self.latestFailures = latestFailures
   }
 
-  /// Adds failures to the failures of the last hour, and updates the latest failure of each kind.
+  /// Adds failures to the failures of the last hour and updates the latest failure of each kind.
   ///
   /// - Parameter failures: Failed jobs with the times when they ended, in any order.
   @_spi(JobStore) public mutating func noteFailures(_ failures: [(id: JobID, finished: StoreTime)]) {
@@ -79,7 +79,7 @@ public struct JobsOverview: Hashable, Sendable {
 
 /// The end of a job, and how long the job waited and ran.
 public struct EndedJob: Hashable, Sendable {
-  /// The number of the job.
+  /// The ID of the job.
   public var id: JobID
   /// The kind of the job.
   public var kind: JobKind
@@ -96,7 +96,7 @@ public struct EndedJob: Hashable, Sendable {
 
   /// Creates a summary of a job that has ended; nil if the job has not ended.
   ///
-  /// - Parameter job: The job.
+  /// - Parameter job: A job in any state.
   @_spi(JobStore) public init?(_ job: JobRecord) {
     guard job.state.isFinished, let finished = job.finishedTime else { return nil }
     self.init(
@@ -107,10 +107,10 @@ public struct EndedJob: Hashable, Sendable {
   /// Creates a summary from the parts of a job.
   ///
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - kind: The kind of the job.
   ///   - queue: The queue of the job.
-  ///   - state: The final state.
+  ///   - state: The final state of the job.
   ///   - ready: When the job took its place in the queue.
   ///   - claimed: When the job was last claimed; nil if it never ran.
   ///   - finished: When the job ended.
@@ -132,7 +132,7 @@ public struct EndedJob: Hashable, Sendable {
   /// Returns the queues, workers, failures and latest endings.
   ///
   /// - Parameter limit: Jobs are counted up to this number.
-  /// - Returns: The overview.
+  /// - Returns: The current state of the store.
   /// - Throws: ``JobError``.
   /// - Complexity: O(*n*) in the number of jobs. Stores with many jobs have their own implementation.
   public func overview(countingTo limit: Int) async throws -> JobsOverview {
@@ -160,11 +160,11 @@ public struct EndedJob: Hashable, Sendable {
 }
 
 extension Jobs {
-  /// Returns the queues, workers, failures and latest endings of the store, and counts only up to a limit.
+  /// Returns the store's queues, workers, failures and latest endings, and counts only up to a limit.
   ///
   /// - Parameter limit: Jobs are counted up to this number, which is positive. A number above it only means that there
   ///   are more jobs.
-  /// - Returns: The overview.
+  /// - Returns: The current state of the store.
   /// - Throws: ``JobError``.
   public func overview(countingTo limit: Int = 10_000) async throws -> JobsOverview {
     require(limit > 0, "The jobs of a store are counted up to \(limit): use a positive number.")

@@ -12,7 +12,7 @@ public struct JobsSnapshot: Hashable, Codable, Sendable {
 
     /// Creates a set from its bits.
     ///
-    /// - Parameter rawValue: The bits.
+    /// - Parameter rawValue: The bits of the parts.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// The number of jobs of each queue in each state.
@@ -35,9 +35,9 @@ public struct JobsSnapshot: Hashable, Codable, Sendable {
 
   /// The time of the snapshot, by the store's clock.
   public var time: StoreTime
-  /// The queues that have jobs, are paused, or have settings, in the order of their names.
+  /// The queues that have jobs, are paused, or have settings, ordered by name.
   public var queues: [JobQueueSnapshot]
-  /// The workers, in the order in which they started.
+  /// The workers, ordered by start time.
   public var workers: [JobWorkerSnapshot]
   /// The failed jobs by kind.
   public var failures: [FailedJobs]
@@ -47,7 +47,7 @@ public struct JobsSnapshot: Hashable, Codable, Sendable {
   /// - Parameters:
   ///   - time: The time of the snapshot, by the store's clock.
   ///   - queues: The queues that have jobs, are paused, or have settings.
-  ///   - workers: The workers.
+  ///   - workers: The registered workers, ordered by start time.
   ///   - failures: The failed jobs by kind.
   @_spi(JobStore) public init(
     time: StoreTime, queues: [JobQueueSnapshot] = [], workers: [JobWorkerSnapshot] = [], failures: [FailedJobs] = []
@@ -64,7 +64,7 @@ public struct JobsSnapshot: Hashable, Codable, Sendable {
   ///   - time: The time of the snapshot, by the store's clock.
   ///   - counts: The counts of the queues, with at least an entry for each paused queue.
   ///   - waiting: The waiting jobs, by queue.
-  ///   - workers: The workers.
+  ///   - workers: The registered workers, ordered by start time.
   ///   - failures: The failed jobs by kind.
   @_spi(JobStore) public init(
     time: StoreTime, counts: [String: JobQueueCounts], waiting: [String: [WaitingJobs]],
@@ -118,7 +118,7 @@ public struct WaitingJobs: Hashable, Codable, Sendable {
   /// Creates a summary of waiting jobs.
   ///
   /// - Parameters:
-  ///   - kind: The kind.
+  ///   - kind: The kind of the jobs.
   ///   - version: The version of the payloads.
   ///   - count: The number of jobs.
   ///   - first: The job that became ready first.
@@ -146,7 +146,7 @@ public struct JobWorkerSnapshot: Hashable, Codable, Sendable {
   public var isAlive: Bool
   /// Whether the worker has stopped while code of its jobs still runs.
   public var isStopped: Bool
-  /// The jobs that the worker has claimed, in the order of their numbers.
+  /// The jobs that the worker has claimed, ordered by ID.
   public var running: [RunningJob]
 
   /// Creates a snapshot of a worker.
@@ -176,7 +176,7 @@ public struct JobWorkerSnapshot: Hashable, Codable, Sendable {
   /// Returns whether the worker can run jobs of a kind and version.
   ///
   /// - Parameters:
-  ///   - kind: The kind.
+  ///   - kind: The kind of the job.
   ///   - version: The version of the payload.
   /// - Returns: Whether the worker supports the kind, in this version or a newer one.
   public func knows(_ kind: JobKind, version: Int) -> Bool { description.kinds[kind].map { version <= $0 } ?? false }
@@ -184,7 +184,7 @@ public struct JobWorkerSnapshot: Hashable, Codable, Sendable {
 
 /// A job that a worker has claimed.
 public struct RunningJob: Hashable, Codable, Sendable {
-  /// The number of the job.
+  /// The ID of the job.
   public var id: JobID
   /// The kind of the job.
   public var kind: JobKind
@@ -199,7 +199,7 @@ public struct RunningJob: Hashable, Codable, Sendable {
 
   /// Creates a summary of a running job; nil if the job does not run.
   ///
-  /// - Parameter job: The job.
+  /// - Parameter job: A job in any state.
   @_spi(JobStore) public init?(_ job: JobRecord) {
     guard job.state == .running, let claimedTime = job.claimedTime else { return nil }
     self.init(
@@ -210,7 +210,7 @@ public struct RunningJob: Hashable, Codable, Sendable {
   /// Creates a summary from its parts.
   ///
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - kind: The kind of the job.
   ///   - queue: The queue of the job.
   ///   - attempt: The number of the attempt.
@@ -242,7 +242,7 @@ public struct FailedJobs: Hashable, Codable, Sendable {
   /// Creates a summary of failed jobs.
   ///
   /// - Parameters:
-  ///   - kind: The kind.
+  ///   - kind: The kind of the jobs.
   ///   - count: The number of jobs.
   ///   - last: The job that failed last.
   ///   - time: When that job failed.

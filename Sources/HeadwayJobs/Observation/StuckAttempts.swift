@@ -13,7 +13,7 @@ struct StuckAttempts {
   /// Updates the attempts that are cancelled and still run.
   ///
   /// - Parameters:
-  ///   - fences: The attempts.
+  ///   - fences: All attempts that are cancelled and still run.
   ///   - time: The time of the worker's clock.
   /// - Returns: The attempts that have been cancelled for at least ``patience``, each once, with the time since then.
   mutating func update(_ fences: some Sequence<JobFence>, at time: Duration) -> [(fence: JobFence, duration: Duration)]

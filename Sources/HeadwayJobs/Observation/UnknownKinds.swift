@@ -11,10 +11,10 @@ struct UnknownKinds {
   /// The time that jobs can wait without a report, for example for the workers of a new release.
   static let patience = Duration.seconds(60)
 
-  /// Compares the waiting jobs of a store with the kinds that its workers know.
+  /// Compares the waiting jobs of a store with the kinds that its workers support.
   ///
   /// - Parameter snapshot: The waiting jobs and the workers.
-  /// - Returns: The jobs that have waited for at least ``patience`` for a worker that knows their kind. Each kind is
+  /// - Returns: The jobs that have waited for at least ``patience`` for a worker that supports their kind. Each kind is
   ///   returned once, until a worker supports it.
   mutating func update(_ snapshot: JobsSnapshot) -> [(jobs: WaitingJobs, queue: String)] {
     let workers = snapshot.workers.filter(\.isWorking)

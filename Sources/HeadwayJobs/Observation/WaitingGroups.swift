@@ -12,8 +12,8 @@
     /// Creates a group.
     ///
     /// - Parameters:
-    ///   - queue: The queue.
-    ///   - kind: The kind.
+    ///   - queue: The queue that the jobs wait in.
+    ///   - kind: The kind of the jobs.
     ///   - version: The version of the payloads.
     public init(queue: String, kind: String, version: Int) {
       (self.queue, self.kind, self.version) = (queue, kind, version)

@@ -15,7 +15,7 @@ struct AttemptEnding {
   var suspension: JobSuspension?
 
   func action(at now: StoreTime, using generator: inout some RandomNumberGenerator) -> JobEnding.Action {
-    // Its code has not run, and will not run.
+    // Its code has not run and will not run.
     if cause == .givenBack { return .release }
     // The code might have caught the error of the wait.
     let isOtherError = error.map { !($0 is CancellationError || $0 is JobSuspension) } ?? false

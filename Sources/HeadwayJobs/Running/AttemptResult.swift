@@ -33,7 +33,7 @@ extension JobContext {
     return try encoded(encodable, as: "The result")
   }
 
-  /// Encodes a value that is stored with the job, and checks its size.
+  /// Encodes a value to store with the job and checks the value's size.
   func encoded(_ value: some Encodable, as subject: @autoclosure () -> String) throws -> JobPayload {
     let payload: JobPayload
     do {

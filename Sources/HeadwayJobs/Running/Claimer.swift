@@ -3,7 +3,7 @@
 /// It has no lock, no thread and no clock.
 ///
 /// A queue has one lane for the jobs that run alone, and one lane for each kind whose jobs run together. A claim for
-/// such a kind requests as many jobs as can run together, and uses one slot.
+/// such a kind requests as many jobs as can run together and uses one slot.
 ///
 /// A worker holds the jobs that it has claimed and not ended. It claims as many as it has slots. In addition, it claims
 /// as many ahead as it has ended in a period of 50 ms, up to ``maxAhead``. Therefore, a worker with long jobs claims
@@ -280,7 +280,7 @@ struct Claimer {
   /// Notes that an attempt has ended, or that its job was given back.
   ///
   /// - Parameters:
-  ///   - index: The queue.
+  ///   - index: The index of the job's queue.
   ///   - isSuspect: Whether the job was a suspect.
   ///   - holdsSlot: Whether the slot of the job is now free. Of several jobs that run together, only one holds the
   ///     slot.
@@ -390,7 +390,7 @@ extension Claimer.Lane {
     isTemporary && heldCount == 0 && !mayHaveMore && time - lastUse >= Claimer.maxIdleTime
   }
 
-  /// Begins to wait for further jobs that run together, or ends the wait.
+  /// Begins to wait for further jobs that run together, or stops waiting.
   fileprivate mutating func wait(at time: Duration, _ isExhaustive: Bool) {
     guard mayHaveMore || isExhaustive, let chunk else { return }
     let start = chunkStart ?? time
@@ -405,7 +405,7 @@ extension Claimer.Group {
 
   fileprivate var ahead: Int { canClaimAhead ? min(max(ended, endedBefore), Claimer.maxAhead) : 0 }
 
-  /// Begins a new period if the last one is over.
+  /// Begins a new period if the last one has ended.
   fileprivate mutating func advance(to time: Duration) {
     let now = Int64(time / Claimer.periodLength)
     guard now != period else { return }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Wakes a task that waits for an event.
 ///
-/// All rings while no task waits count as one, which ends the next wait.
+/// All rings while no task waits count as one, so the next wait returns immediately.
 final class Doorbell: Sendable {
   private struct State {
     var hasRung = false

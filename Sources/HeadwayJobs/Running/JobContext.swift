@@ -1,7 +1,7 @@
 package import Headway
 import Synchronization
 
-/// The attempt in which a job's code runs.
+/// An attempt to run a job.
 ///
 /// You can use the members from any task. Functions that write throw ``JobError/Code/leaseLost`` when the job no longer
 /// runs under this attempt, for example because it was abandoned.
@@ -11,7 +11,7 @@ public final class JobContext: Sendable {
   /// The attempt whose step, the body of a checkpoint, runs in this task.
   @TaskLocal static var step: JobContext?
 
-  /// The number of the job.
+  /// The ID of the job.
   public var id: JobID { fence.id }
   /// The number of the attempt, from 1.
   ///
@@ -46,7 +46,7 @@ public final class JobContext: Sendable {
     var isFinishingElsewhere = false
     var span: (any JobSpan)?
 
-    /// Notes that the operation has started, and returns whether this is the first call.
+    /// Notes the start of the operation and returns whether this is the first call.
     mutating func noteBegun() -> Bool {
       defer { hasBegun = true }
       return !hasBegun
@@ -74,12 +74,12 @@ public final class JobContext: Sendable {
   /// Notes that this attempt is cancelled, but not necessarily its operation, which also runs other attempts.
   func noteCancelled() { state.withLock { $0.isCancelled = true } }
 
-  /// A string that is the same in all attempts of this job, and differs from those of all other jobs of the store.
+  /// A string that is the same in all attempts of this job and unique among the jobs of the store.
   ///
   /// Pass it to services that accept one, so that a repeated request has no second effect.
   public var idempotencyKey: String { "\(job.kind)/\(id)/\(job.enqueuedTime.microseconds)" }
 
-  /// Runs a step only once across all attempts, and returns its value.
+  /// Runs a step only once across all attempts and returns its value.
   ///
   /// The value is stored. In later attempts, this function returns the stored value and doesn't call `body`.
   ///
@@ -91,12 +91,13 @@ public final class JobContext: Sendable {
   ///
   /// - Parameters:
   ///   - name: The name of the step. Each attempt can use a name only once.
-  ///   - body: The step.
+  ///   - body: The code of the step, which runs only if no attempt has stored its value.
   /// - Returns: The value of the step, from this attempt or an earlier one.
-  /// - Throws: ``JobError``, with the code ``JobError/Code/duplicateCheckpoint`` if this attempt has already used the
-  ///   name, ``JobError/Code/payloadTooLarge`` if the value is larger than ``JobStore/maxResultSize``,
-  ///   ``JobError/Code/refusedValue`` if the name begins with `headway/`, or ``JobError/Code/unencodablePayload``;
-  ///   ``JobSuspension`` if the attempt ends with a wait; any error of `body`. Nothing is stored in these cases.
+  /// - Throws: ``JobSuspension`` if the attempt ends with a wait; any error of `body`; or a ``JobError``. The code of
+  ///   the ``JobError`` is ``JobError/Code/duplicateCheckpoint`` if this attempt has already used the name,
+  ///   ``JobError/Code/payloadTooLarge`` if the value is larger than ``JobStore/maxResultSize``,
+  ///   ``JobError/Code/refusedValue`` if the name begins with `headway/`, or ``JobError/Code/unencodablePayload``.
+  ///   Nothing is stored in these cases.
   public func checkpoint<Value: Codable & Sendable>(
     _ name: String, _ body: @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -108,7 +109,7 @@ public final class JobContext: Sendable {
     return value
   }
 
-  /// Begins a step, and returns its value if an earlier attempt has stored one.
+  /// Begins a step and returns its value if an earlier attempt has stored one.
   ///
   /// - Parameters:
   ///   - name: The name of the step.
@@ -146,8 +147,8 @@ public final class JobContext: Sendable {
   ///
   /// - Parameters:
   ///   - name: The name of the step.
-  ///   - value: The value.
-  /// - Returns: The encoded value.
+  ///   - value: The value that the step has returned.
+  /// - Returns: The value in its stored form.
   /// - Throws: ``JobError`` with the code ``JobError/Code/payloadTooLarge`` or ``JobError/Code/unencodablePayload``.
   @_spi(JobStore) public func encodedCheckpoint(_ name: String, _ value: some Encodable) throws -> JobPayload {
     try encoded(value, as: "The checkpoint \(name)")
@@ -159,7 +160,8 @@ public final class JobContext: Sendable {
   ///
   /// - Parameters:
   ///   - fraction: The completed part, from 0 to 1.
-  ///   - message: A readable description. It is shortened to ``JobErrorRecord/maxTextLength`` bytes.
+  ///   - message: A readable description of the current step. It is shortened to ``JobErrorRecord/maxTextLength``
+  ///     bytes.
   /// - Throws: ``JobError``.
   public func reportProgress(_ fraction: Double, message: String? = nil) async throws {
     let now = ContinuousClock.now
@@ -176,18 +178,18 @@ public final class JobContext: Sendable {
 
   /// Adds a line to the history of the job.
   ///
-  /// - Parameter text: The line. It is shortened to ``JobErrorRecord/maxTextLength`` bytes.
+  /// - Parameter text: The text of the line, which is shortened to ``JobErrorRecord/maxTextLength`` bytes.
   /// - Throws: ``JobError``.
   public func log(_ text: String) async throws { try await write(.log(text)) }
 
   /// Stores another job, if this attempt still runs.
   ///
   /// - Parameters:
-  ///   - job: The other job.
+  ///   - job: The job to store.
   ///   - options: Options of the other job. They take precedence over the options of its type.
-  ///   - beforeDependents: Whether the jobs that wait for this job also wait for the other one. The other job can't
-  ///     wait for any jobs then, so that no cycle can arise. If a third job holds its key, the dependents don't wait
-  ///     for that job.
+  ///   - beforeDependents: Whether the jobs that wait for this job also wait for the other one. In that case, the other
+  ///     job can't wait for any jobs, so that no cycle can arise. If a third job holds its key, the dependents don't
+  ///     wait for that job.
   /// - Returns: A handle to the new job, or to the one that holds its key.
   /// - Throws: ``JobError``, with the code ``JobError/Code/queueFull`` if the queue of the other job is full. The other
   ///   job was not stored.
@@ -236,7 +238,7 @@ public final class JobContext: Sendable {
   /// - Throws: ``JobSuspension``.
   @_spi(JobStore) public func checkNotSuspended() throws { if let suspension { throw suspension } }
 
-  /// Notes a wait, and returns the first one of the attempt.
+  /// Notes a wait and returns the first one of the attempt.
   func suspend(_ suspension: JobSuspension) -> JobSuspension {
     state.withLock { state in
       let first = state.suspension ?? suspension
@@ -262,7 +264,7 @@ public final class JobContext: Sendable {
 
   // MARK: Endings
 
-  /// The error for a write that was refused.
+  /// The error for a write that was rejected.
   @_spi(JobStore) public var leaseLost: JobError {
     JobError(.leaseLost, "Attempt \(attempt) no longer runs job \(id): the job was abandoned or has ended elsewhere.")
   }
@@ -296,7 +298,7 @@ public final class JobContext: Sendable {
 
   /// Notes that a transaction of the job's code records the ending, so that the worker doesn't.
   ///
-  /// - Returns: False if another one has recorded it, or is about to.
+  /// - Returns: False if another transaction has recorded the ending, or is about to record it.
   private func beginFinishing() -> Bool {
     state.withLock { state in
       defer { state.isFinished = true }

@@ -56,7 +56,7 @@ public protocol JobMiddleware: Sendable {
   /// workers have died while they ran a job, only ``Jobs/events`` reports the failure.
   ///
   /// - Parameters:
-  ///   - context: The attempt. Don't use it to write, because the ending might already be stored.
+  ///   - context: The attempt that ends. Don't use it to write, because the ending might already be stored.
   ///   - ending: How the attempt ends. If the attempt no longer runs the job, the ending is
   ///     ``JobEnding/Action/release``. If the job ended with `finish`, its result is not included.
   ///   - error: The error of the attempt; nil if there was none.
@@ -67,7 +67,7 @@ extension JobMiddleware {
   /// Calls `next`.
   ///
   /// - Parameters:
-  ///   - context: The attempt.
+  ///   - context: The attempt that runs.
   ///   - next: The inner middleware and the code of the job.
   /// - Throws: The error of `next`.
   public func perform(in context: JobContext, next: JobMiddlewareChain) async throws { try await next() }
@@ -75,7 +75,7 @@ extension JobMiddleware {
   /// Does nothing.
   ///
   /// - Parameters:
-  ///   - context: The attempt.
+  ///   - context: The attempt that ends.
   ///   - ending: How the attempt ends.
   ///   - error: The error of the attempt.
   public func didEnd(_ context: JobContext, with ending: JobEnding.Action, error: (any Error)?) {}

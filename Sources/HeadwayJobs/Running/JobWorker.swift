@@ -13,7 +13,7 @@ import Synchronization
 /// instruments of that queue apply. Several queues of the store can share one operation queue.
 ///
 /// With the trait `Jobs`, a worker is a service of Swift Service Lifecycle. When the service group shuts down, the
-/// worker stops claiming jobs, gives back those that have not begun, and waits for the others.
+/// worker stops claiming jobs, gives back claimed jobs that have not begun, and waits for running ones.
 public final class JobWorker: Sendable {
   let jobs: Jobs
   private let name: String
@@ -58,7 +58,7 @@ public final class JobWorker: Sendable {
   ///     the outermost.
   ///   - name: The name of the program, for lists of workers.
   ///   - gracePeriod: How long running jobs can continue after the worker begins to stop.
-  ///   - cancellationPeriod: How long they have after that to respond to their cancellation.
+  ///   - cancellationPeriod: How long they then have to respond to their cancellation.
   ///   - clock: The clock that measures pauses and periods.
   /// - Precondition: There is at least one type, each type has its own kind, and no period is negative.
   public init(
@@ -128,7 +128,8 @@ public final class JobWorker: Sendable {
   /// A queue that you serve by name is not served by a pattern. If several patterns match, the first one is used.
   ///
   /// - Parameters:
-  ///   - pattern: The pattern. Each `*` represents any number of characters, and all other characters themselves.
+  ///   - pattern: The text that the name must match, which can contain `*`. Each `*` represents any number of
+  ///     characters, and all other characters themselves.
   ///   - operationQueue: The queue that runs the jobs.
   /// - Precondition: The worker does not run, has not been run by ``run()``, and does not serve the pattern yet. The
   ///   pattern contains a `*`.
@@ -148,10 +149,11 @@ public final class JobWorker: Sendable {
   /// ``JobQueueChange/maxRunningJobCount(_:)``.
   ///
   /// - Parameters:
-  ///   - pattern: The pattern. Each `*` represents any number of characters, and all other characters themselves.
+  ///   - pattern: The text that the name must match, which can contain `*`. Each `*` represents any number of
+  ///     characters, and all other characters themselves.
   ///   - makeOperationQueue: Returns the operation queue for a queue of the store. It is called when the queue has a
-  ///     job, and again if the queue has a job after more than a minute without any. Queues for which it returns the
-  ///     same object share the slots. It must return quickly.
+  ///     job, and again if the queue has a job after more than a minute without any. Queues share the slots if the
+  ///     function returns the same object for them. It must return quickly.
   /// - Precondition: The worker does not run, has not been run by ``run()``, and does not serve the pattern yet. The
   ///   pattern contains a `*`.
   public func serve(
@@ -197,18 +199,18 @@ public final class JobWorker: Sendable {
   /// try await worker.drain()
   /// ```
   ///
-  /// Use this function in tests, and in programs that run all waiting jobs and then exit, for example at night. Jobs
-  /// that are added while the worker runs also run, and so do retries that are due. The result does not depend on time:
-  /// the worker stops only when it holds no job, it has recorded all endings, the store has been advanced, and the
-  /// claims that follow have returned no jobs for any of its queues. Jobs that other clients add to a queue after its
-  /// last claim remain in the queue.
+  /// Use this function in tests, and in programs that run all waiting jobs and then exit, for example at night. The
+  /// worker also runs jobs that are added in the meantime, and retries that are due. The result does not depend on
+  /// time. The worker stops only when it holds no job, it has recorded all endings, and the store has been advanced. In
+  /// addition, the claims that follow must have returned no jobs for any of its queues. Jobs that other clients add to
+  /// a queue after its last claim remain in the queue.
   ///
   /// The function does not wait for jobs that are scheduled for later, wait for other jobs, are in a paused queue, have
-  /// reached a limit, or have a kind that it does not support. The worker also claims no jobs for an operation queue
-  /// that is suspended or has a limit of 0, and does not wait for such jobs. Jobs that it has already claimed when the
-  /// operation queue is suspended return to the store after a second, so that the function can return. However, the
-  /// operation of an ``OperationJob`` without middleware can't be withdrawn. If such a job was claimed before the
-  /// suspension, for example ahead, the function waits until the operation queue has run it.
+  /// reached a limit, or have a kind that it does not support. If an operation queue is suspended or has a limit of 0,
+  /// the worker claims no jobs for it and does not wait for them. Jobs that it has already claimed when the operation
+  /// queue is suspended return to the store after a second, so that the function can return. However, the operation of
+  /// an ``OperationJob`` without middleware can't be withdrawn. If such a job was claimed before the suspension, for
+  /// example ahead, the function waits until the operation queue has run it.
   ///
   /// If other operations or other workers use the slots of an operation queue, the function waits for a free slot until
   /// a claim for it has returned no jobs.
@@ -221,7 +223,7 @@ public final class JobWorker: Sendable {
   /// - Precondition: The worker does not run, has not been run by ``run()`` before, and serves a queue.
   public func drain() async throws { try await run(isDraining: true) }
 
-  /// Runs jobs like ``drain()``, but claims a job only when it has a free slot for it.
+  /// Runs jobs like ``drain()`` but claims a job only when it has a free slot for it.
   ///
   /// - Throws: ``JobError`` in the same cases as ``run()``.
   package func drainWithoutClaimingAhead() async throws { try await run(isDraining: true, claimsAhead: false) }

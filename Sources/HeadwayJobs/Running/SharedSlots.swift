@@ -4,7 +4,7 @@ import Synchronization
 /// The slots of operation queues that run the jobs of one or more workers in this process.
 ///
 /// A worker counts the jobs that it holds. This object adds the counts of workers that share an operation queue, so
-/// that together they claim no more jobs than the queue has slots. It also makes the workers take turns.
+/// together they claim at most as many jobs as the queue has slots. It also makes the workers take turns.
 final class SharedSlots: Sendable {
   static let ofProcess = SharedSlots()
 
@@ -66,7 +66,7 @@ final class SharedSlots: Sendable {
   /// - Parameters:
   ///   - queues: The operation queues of the worker.
   ///   - uses: The worker's use of each queue until now.
-  ///   - worker: The worker.
+  ///   - worker: The object that identifies the worker.
   ///   - body: Returns the worker's use of each queue from now on. It receives the use of the other workers, or nil for
   ///   a queue whose next slot is for another worker. It is called with the lock held.
   /// - Returns: The result of the function.

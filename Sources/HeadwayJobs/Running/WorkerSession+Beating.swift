@@ -70,7 +70,7 @@ extension WorkerSession {
     }
     let withoutSlots = state.withLock { $0.attemptsWithoutSlots(at: clock.elapsed()) }
     cancel(.givenBack) { withoutSlots.contains($0.context.fence) && $0.context.withdraw() }
-    // This comes first, so that jobs are claimed even if the rest fails.
+    // This step is the first, so jobs are claimed even if the other steps fail.
     state.withLock { _ = $0.claimer.noteClaimable(nil) }
     exchangeBell.ring()
     let next = await Self.result { try await store.advance() }

@@ -39,7 +39,7 @@ extension WorkerSession {
     if isDrained { stop(isImmediate: false) } else { exchangeBell.ring() }
   }
 
-  /// Makes a request, and repeats it after pauses while the store fails, unless the worker must stop.
+  /// Makes a request and repeats it after pauses while the store fails, unless the worker must stop.
   private func tryRepeatedly(_ request: () async throws -> Void) async {
     var failures = 0
     while !state.withLock(\.isStopping) {

@@ -57,7 +57,7 @@ extension WorkerSession {
     } catch {
       let ending = AttemptEnding(
         job: job, error: error, isCancelled: false, hasBegun: true, cause: nil, result: nil)
-      // If the worker has lost the job in the meantime, the store refuses the ending.
+      // If the worker has lost the job in the meantime, the store rejects the ending.
       let isLost = state.withLock { fence.owner != $0.worker }
       let action = isLost ? .release : ending.action(at: store.now)
       notifyMiddleware(context, action, error)
@@ -115,8 +115,7 @@ extension WorkerSession {
 
   /// Determines the endings of attempts whose operations have finished.
   ///
-  /// Describing an error runs user code, and so does middleware. This code runs here, and not on the threads that end
-  /// operations.
+  /// Error descriptions and middleware run user code. This code runs here, and not on the threads that end operations.
   func endFinishedAttempts() {
     let attempts = state.withLock { $0.takeFinished() }
     guard !attempts.isEmpty else { return }

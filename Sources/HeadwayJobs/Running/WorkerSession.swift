@@ -73,7 +73,7 @@ final class WorkerSession: Sendable {
   }
 
   func run() async throws {
-    // The task is not cancelled with that of the caller, because endings must still be recorded.
+    // The task is not cancelled with the caller's task, because endings must still be recorded.
     try await Task { try await self.runUncancelled() }.value
   }
 
@@ -84,7 +84,7 @@ final class WorkerSession: Sendable {
     exchangeBell.ring()
   }
 
-  /// Reports the error of a request, and stops the worker if the store can no longer be used.
+  /// Reports the error of a request and stops the worker if the store can no longer be used.
   func note(_ error: any Error, _ user: WorkerReports.User) {
     reports.failed(error, user)
     guard let error = error as? JobError, error.code == .unusableStore else { return }
@@ -161,14 +161,14 @@ final class WorkerSession: Sendable {
     return rest
   }
 
-  /// Records the endings of attempts whose code outlives the worker, and leaves the store after the last one.
+  /// Leaves the store after recording the endings of all attempts whose code outlives the worker.
   private func leaveAfterLastAttempt(_ worker: WorkerID) async {
     while let rest = await recordEndings(), rest.runningCount > 0 { await exchangeBell.wait() }
     // If the store is unavailable, the jobs return to their queues when the process ends.
     try? await store.unregister(worker, isRunningCode: false)
   }
 
-  /// Leaves the store, and tries again a few times if the store is unavailable.
+  /// Leaves the store and tries again a few times if the store is unavailable.
   ///
   /// If the worker did not leave, the end of the process would count as a crash.
   private func unregister(_ worker: WorkerID, isRunningCode: Bool) async throws {

@@ -57,9 +57,9 @@ struct WorkerState {
   }
 
   var claimer: Claimer
-  /// The queues that run the jobs, each once, in the order of the claimer's groups.
+  /// The queues that run the jobs, each once, in the same order as the claimer's groups.
   var operationQueues: [OperationQueue]
-  /// The queues of the store that match a pattern, and are not served yet.
+  /// The queues of the store that match a pattern and are not served yet.
   var newQueues: Set<String> = []
   /// The identity of the worker in the store.
   var worker: WorkerID? {
@@ -86,7 +86,7 @@ struct WorkerState {
   /// The error of a store that can no longer be used.
   private(set) var failure: JobError?
 
-  /// The number of unrecorded endings at which the worker stops claiming jobs.
+  /// How many unrecorded endings make the worker stop claiming jobs.
   static let maxEndingCount = 10_000
 
   init(claimer: Claimer, operationQueues: [OperationQueue], isDraining: Bool = false) {
@@ -210,8 +210,8 @@ struct WorkerState {
 
   /// Returns the attempts whose operations wait in queues that have no slots for them.
   ///
-  /// For example, a queue was suspended, its limit was lowered, or long jobs use the slots for which jobs were claimed
-  /// ahead.
+  /// For example, a queue was suspended, its limit was lowered, or jobs were claimed ahead for slots that long jobs
+  /// still use.
   mutating func attemptsWithoutSlots(at time: Duration) -> Set<JobFence> {
     var fences: Set<JobFence> = []
     for group in claimer.groups.indices {
@@ -236,7 +236,7 @@ struct WorkerState {
     (isStopping, hasGivenUp) = (true, true)
   }
 
-  /// Marks attempts as cancelled, and returns them, so that the caller cancels their operations without the lock.
+  /// Marks attempts as cancelled and returns them, so that the caller cancels their operations without the lock.
   mutating func cancel(_ cause: CancellationCause, where isMeant: (Attempt) -> Bool) -> [Attempt] {
     var cancelled: [Attempt] = []
     for (fence, attempt) in attempts where attempt.cause == nil && isMeant(attempt) {

@@ -9,14 +9,14 @@
 /// commas. A part is `*` for all values, a value, or a range such as `8-17`. A `/` and a number *n* after `*` or a
 /// range select every *n*th value: `*/15` is 0, 15, 30 and 45.
 ///
-/// If both the day of the month and the weekday are restricted, a day matches if it meets either of them: `0 0 1 * mon`
-/// is the first day of each month and each Monday. As in Vixie cron, a field that begins with `*` is not restricted in
-/// this sense, so `0 0 */2 * mon` is each Monday whose day of the month is odd.
+/// If both the day of the month and the weekday are restricted, a day matches if it meets either of them. For example,
+/// `0 0 1 * mon` matches the first day of each month and each Monday. As in Vixie cron, a field that begins with `*` is
+/// not restricted in this sense, so `0 0 */2 * mon` is each Monday whose day of the month is odd.
 ///
 /// Instead of the fields, you can write `@hourly`, `@daily` or `@midnight`, `@weekly`, `@monthly`, `@yearly` or
 /// `@annually`.
 ///
-/// An expression without any date, such as `0 0 31 2 *`, is an error.
+/// An expression that matches no date, such as `0 0 31 2 *`, is rejected.
 ///
 /// ## When the clock changes
 ///
@@ -60,13 +60,13 @@ public struct CronExpression: Hashable, Sendable, CustomStringConvertible {
 extension CronExpression: Codable {
   /// Decodes an expression from its text.
   ///
-  /// - Parameter decoder: The decoder.
+  /// - Parameter decoder: The decoder to read from.
   /// - Throws: `DecodingError` or ``CronSyntaxError``.
   public init(from decoder: any Decoder) throws { try self.init(decoder.singleValueContainer().decode(String.self)) }
 
   /// Encodes the text of the expression.
   ///
-  /// - Parameter encoder: The encoder.
+  /// - Parameter encoder: The encoder to write to.
   /// - Throws: `EncodingError`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
@@ -79,7 +79,7 @@ extension CronExpression: Codable {
 extension CronExpression {
   /// Finds the next matching time of a local clock, in seconds since the beginning of 1970 on that clock.
   ///
-  /// - Parameter seconds: The earliest time.
+  /// - Parameter seconds: The earliest time that can be returned.
   /// - Returns: The first matching time; nil if there is none in the following 40 years.
   func firstLocalTime(from seconds: Int) -> Int? {
     let minute = -((-seconds).quotientAndFloor(60).quotient)

@@ -12,7 +12,7 @@ public struct CronSyntaxError: Error, Hashable, Sendable, CustomStringConvertibl
   /// Creates an error.
   ///
   /// - Parameters:
-  ///   - expression: The expression.
+  ///   - expression: The text that can't be parsed.
   ///   - column: The number of the first invalid character, from 1.
   ///   - text: A sentence that describes the error.
   public init(expression: String, column: Int, text: String) {

@@ -99,7 +99,7 @@
     try schedule.lastJob.map(isUnfinished) ?? false
   }
 
-  /// Adds jobs of a schedule, and writes its row.
+  /// Adds jobs of a schedule and writes its row.
   ///
   /// - Returns: The last job of the schedule.
   @discardableResult

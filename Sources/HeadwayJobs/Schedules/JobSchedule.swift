@@ -26,7 +26,7 @@ public struct JobSchedule: Hashable, Codable, Sendable, CustomStringConvertible 
   /// - Parameters:
   ///   - expression: The text of the expression; see ``CronExpression``.
   ///   - zone: The time zone of the clock; UTC by default.
-  /// - Returns: The schedule.
+  /// - Returns: A schedule that follows the expression.
   /// - Throws: ``CronSyntaxError`` with the column of the error.
   public static func cron(
     _ expression: String, in zone: TimeZone = .gmt
@@ -39,9 +39,9 @@ public struct JobSchedule: Hashable, Codable, Sendable, CustomStringConvertible 
   /// - Precondition: The zone has a known identifier. The identifier is stored, and each process uses its own rules for
   ///   that zone.
   /// - Parameters:
-  ///   - expression: The expression.
+  ///   - expression: The times of the ticks, on a clock in `zone`.
   ///   - zone: The time zone of the clock; UTC by default.
-  /// - Returns: The schedule.
+  /// - Returns: A schedule that follows the expression.
   public static func cron(_ expression: CronExpression, in zone: TimeZone = .gmt) -> JobSchedule {
     require(
       LocalClock.zone(named: zone.identifier) != nil,
@@ -56,7 +56,7 @@ public struct JobSchedule: Hashable, Codable, Sendable, CustomStringConvertible 
   ///
   /// - Precondition: The interval is at least a second and at most 100 years.
   /// - Parameter interval: The time from one tick to the next.
-  /// - Returns: The schedule.
+  /// - Returns: A schedule with ticks at this interval.
   public static func every(_ interval: Duration) -> JobSchedule {
     require(
       interval >= .seconds(1) && interval <= .seconds(36_525 * 86_400),

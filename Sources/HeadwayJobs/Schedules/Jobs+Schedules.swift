@@ -23,11 +23,11 @@ extension Jobs {
   /// - Parameters:
   ///   - name: The name of the schedule.
   ///   - schedule: When jobs are added.
-  ///   - missed: The behavior for ticks at which no worker was running.
+  ///   - missed: How to treat ticks that occurred while no worker was running.
   ///   - overlap: Whether ticks add jobs while the last job is unfinished.
   ///   - jitter: The maximum time from a tick until its job is due, to spread the load of schedules with equal times.
   ///     The time is random, but the same in all processes. A delay in the options is added to it.
-  ///   - job: The job.
+  ///   - job: The job to add at each tick.
   ///   - options: Options of each job. They take precedence over the options of the type. A start date and a deadline
   ///     have no effect.
   /// - Throws: ``JobError``, for example with the code ``JobError/Code/payloadTooLarge``. The schedule was not changed.
@@ -52,9 +52,9 @@ extension Jobs {
     _ = try await backend.perform(.set(definition), on: name)
   }
 
-  /// Returns all schedules of the store, in the order of their names.
+  /// Returns all schedules of the store, ordered by name.
   ///
-  /// - Returns: The schedules.
+  /// - Returns: The schedules, with their definitions and next ticks.
   /// - Throws: ``JobError``.
   public func schedules() async throws -> [ScheduleRecord] { try await backend.schedules() }
 
@@ -75,7 +75,7 @@ extension Jobs {
   /// The next tick is not affected.
   ///
   /// - Parameter name: The name of the schedule.
-  /// - Returns: The number of the job, or of the one that holds its key.
+  /// - Returns: The ID of the new job, or of the job that holds its key.
   /// - Throws: ``JobError``, with the code ``JobError/Code/unknownSchedule`` if there is none with this name.
   @discardableResult
   public func runSchedule(_ name: String) async throws -> JobID {
@@ -109,10 +109,10 @@ extension Jobs {
   ///   - start: The beginning of the period, which can be a tick.
   ///   - end: The end of the period, which can be a tick. Ticks in the future are not added.
   /// - Returns: The number of jobs that were added. Jobs whose key another job holds are not counted.
-  /// - Throws: ``JobError``, with the code ``JobError/Code/unknownSchedule`` if there is no schedule with this name, or
-  ///   ``JobError/Code/undecodablePayload`` if this process does not know the schedule's time zone; `CancellationError`
-  ///   if the task is cancelled between two transactions. In this case, earlier jobs remain, and another call
-  ///   continues.
+  /// - Throws: `CancellationError` if the task is cancelled between two transactions. In this case, earlier jobs
+  ///   remain, and another call continues. Otherwise, a ``JobError``, with the code ``JobError/Code/unknownSchedule``
+  ///   if there is no schedule with this name, or ``JobError/Code/undecodablePayload`` if this process does not support
+  ///   the schedule's time zone.
   /// - Precondition: The period does not end before it begins.
   @discardableResult
   public func backfill(_ name: String, from start: Date, to end: Date) async throws -> Int {

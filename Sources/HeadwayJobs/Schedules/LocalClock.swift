@@ -6,7 +6,7 @@ import FoundationInternationalization
 ///
 /// It caches the last period without a change, because ticks are often close to each other.
 struct LocalClock {
-  /// A period in which the clock is not changed.
+  /// A period without a change of the clock.
   struct Period {
     /// The first second, since 1970 in UTC.
     let start: Int

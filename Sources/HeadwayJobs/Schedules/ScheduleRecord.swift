@@ -18,7 +18,7 @@ public struct ScheduleRecord: Hashable, Codable, Sendable {
   public var isPaused = false
   /// The next tick; nil if the schedule is paused.
   public var nextTickTime: StoreTime?
-  /// The periods in which ticks have added no jobs, in order.
+  /// The periods whose ticks have added no jobs, in order.
   ///
   /// When the schedule is set for the first time, the only gap is all time before.
   public var gaps: [ScheduleGap]
@@ -45,7 +45,7 @@ public struct ScheduleRecord: Hashable, Codable, Sendable {
 public struct ScheduleDefinition: Hashable, Codable, Sendable {
   /// When jobs are added.
   public var schedule: JobSchedule
-  /// The behavior for ticks at which no worker was running.
+  /// The behavior for ticks that occurred while no worker was running.
   public var missed: MissedTicks
   /// Whether ticks add jobs while the last job is unfinished.
   public var overlap: ScheduleOverlap
@@ -60,7 +60,7 @@ public struct ScheduleDefinition: Hashable, Codable, Sendable {
   ///
   /// - Parameters:
   ///   - schedule: When jobs are added.
-  ///   - missed: The behavior for ticks at which no worker was running.
+  ///   - missed: How to treat ticks that occurred while no worker was running.
   ///   - overlap: Whether ticks add jobs while the last job is unfinished.
   ///   - jitter: The maximum time from a tick until its job is due; not negative.
   ///   - job: The job that each tick adds.
@@ -86,12 +86,12 @@ public struct ScheduleDefinition: Hashable, Codable, Sendable {
 
   /// Creates a definition from its stored form.
   ///
-  /// - Parameter stored: The stored form.
+  /// - Parameter stored: The bytes that the store contains.
   /// - Throws: `DecodingError` or ``CronSyntaxError`` if this version of Headway can't read it.
   @_spi(JobStore) public init(stored: [UInt8]) throws { self = try StoredForm.decode(Self.self, stored) }
 }
 
-/// The behavior, when a worker starts, for ticks at which no worker was running.
+/// The behavior, when a worker starts, for ticks that occurred while no worker was running.
 public enum MissedTicks: Hashable, Codable, Sendable {
   /// One job is added, for the latest tick.
   case latest

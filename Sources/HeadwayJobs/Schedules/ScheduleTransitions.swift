@@ -1,6 +1,6 @@
 /// The changes of a schedule, as pure functions that all stores share.
 ///
-/// A store reads the record of a schedule under its lock, and calls one of these functions. In the same transaction, it
+/// A store reads the record of a schedule under its lock and calls one of these functions. In the same transaction, it
 /// adds the returned jobs in their order, sets ``ScheduleRecord/lastJob`` to the last of them, and writes the record.
 @_spi(JobStore) public enum ScheduleTransitions {
   /// A tick that is late by more than this is missed.
@@ -11,7 +11,7 @@
   /// Processes the ticks that are due.
   ///
   /// - Parameters:
-  ///   - schedule: The schedule.
+  ///   - schedule: The schedule, which is advanced past the due ticks.
   ///   - isLastJobUnfinished: Whether the last job of the schedule exists and is unfinished.
   ///   - now: The time of the store's clock.
   /// - Returns: The jobs of the ticks.
@@ -44,7 +44,7 @@
   /// Creates a schedule, or changes its definition.
   ///
   /// - Parameters:
-  ///   - definition: The definition.
+  ///   - definition: The new definition of the schedule.
   ///   - name: The name of the schedule.
   ///   - old: The schedule, if there is one.
   ///   - isLastJobUnfinished: Whether the last job of the schedule exists and is unfinished.
@@ -69,7 +69,7 @@
       schedule.definition.schedule = definition.schedule
       schedule.anchorTime = now
     }
-    // The rules of the time zone might be newer than those of the process that computed the next tick.
+    // This process's time zone rules might be newer than the rules that determined the next tick.
     setNext(&schedule, at: now)
     return (schedule, jobs)
   }
@@ -77,7 +77,7 @@
   /// Pauses or resumes a schedule.
   ///
   /// - Parameters:
-  ///   - schedule: The schedule.
+  ///   - schedule: The schedule to change.
   ///   - isPaused: True to pause the schedule, false to resume it.
   ///   - now: The time of the store's clock.
   public static func setPaused(_ schedule: inout ScheduleRecord, _ isPaused: Bool, at now: StoreTime) {
@@ -90,9 +90,9 @@
   /// Returns a job of the schedule.
   ///
   /// - Parameters:
-  ///   - schedule: The schedule.
+  ///   - schedule: The schedule to add a job for.
   ///   - time: The tick, or the time of the request to run the schedule immediately.
-  /// - Returns: The job.
+  /// - Returns: A new job with the schedule's payload and options.
   public static func job(of schedule: ScheduleRecord, at time: StoreTime) -> NewJob {
     var job = schedule.definition.job
     job.settings.tick = JobTick(schedule: schedule.name, time: time)
@@ -115,7 +115,7 @@
   /// The time is random, but the same in all processes.
   ///
   /// - Parameters:
-  ///   - time: The tick.
+  ///   - time: The time of the tick.
   ///   - name: The name of the schedule.
   ///   - jitter: The maximum; not negative. Fractions of a microsecond are dropped.
   /// - Returns: The time, in whole microseconds.
@@ -130,7 +130,7 @@
   /// Process all due ticks first.
   ///
   /// - Parameters:
-  ///   - schedule: The schedule.
+  ///   - schedule: The schedule whose missing jobs are added.
   ///   - start: The beginning of the period, which can be a tick.
   ///   - end: The end of the period, which can be a tick.
   ///   - limit: The maximum number of jobs.
@@ -178,12 +178,12 @@
     schedule.decidedTime = now
   }
 
-  /// Returns when a process checks a schedule again whose definition or time zone it does not know.
+  /// Returns when a process that doesn't support a schedule's definition or time zone checks the schedule again.
   ///
   /// Newer processes might know it. No tick is lost, because the last one remains.
   ///
   /// - Parameter now: The time of the store's clock.
-  /// - Returns: The time.
+  /// - Returns: One minute after `now`.
   public static func timeToLookAgain(after now: StoreTime) -> StoreTime { now + .seconds(60) }
 
   private static func setNext(_ schedule: inout ScheduleRecord, at now: StoreTime) {

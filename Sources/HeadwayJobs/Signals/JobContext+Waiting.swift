@@ -1,7 +1,7 @@
 import Headway
 
 extension JobContext {
-  /// Waits for a signal without occupying a worker, and returns its value.
+  /// Waits for a signal without occupying a worker and returns its value.
   ///
   /// If the signal has already been sent, the function returns its value immediately. Otherwise, the function throws
   /// ``JobSuspension``, which ends the attempt. When the signal arrives or the time limit has passed, the code of the
@@ -24,7 +24,7 @@ extension JobContext {
   /// - Parameters:
   ///   - name: The name of the signal.
   ///   - type: The type of its value.
-  ///   - timeLimit: How long the job waits; not negative. It begins when the code of the job first reaches this call,
+  ///   - timeLimit: How long the job waits; not negative. It begins when the code of the job first reaches this call
   ///     and continues through errors, crashes and pauses of the queue.
   /// - Returns: The value; nil if no signal has arrived when the code runs after the time limit.
   /// - Throws: ``JobSuspension`` if the job must wait; ``JobError``, with the code ``JobError/Code/undecodableSignal``
@@ -77,7 +77,7 @@ extension JobContext {
     _ = try await value(of: .sleep(name), within: duration)
   }
 
-  /// Returns the value of the signal that has ended the next wait of this kind; nil if there was none.
+  /// Returns the value of the signal that ended the next wait of this kind; nil if the wait ended without a signal.
   private func value(of wait: JobWait, within limit: Duration) async throws -> JobPayload? {
     require(limit >= .zero, "Job \(id) waits for \(wait) with the time limit \(limit): use zero or more.")
     try NameLength.check(wait.name, "The name of a signal or sleep", NameLength.name)

@@ -1,5 +1,5 @@
 extension JobRows {
-  /// Sends a signal to the jobs of a command, and returns how many have received it.
+  /// Sends a signal to the jobs of a command and returns how many have received it.
   ///
   /// If none of the jobs can receive it, the function throws a ``JobError`` with the code
   /// ``JobError/Code/tooManySignals``.

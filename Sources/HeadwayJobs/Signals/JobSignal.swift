@@ -23,7 +23,7 @@ public struct JobSignal: Hashable, Sendable, CustomStringConvertible {
   /// Encodes a signal.
   ///
   /// - Parameters:
-  ///   - name: The name.
+  ///   - name: The name, up to 512 bytes of UTF-8.
   ///   - value: The value; `true` by default, for signals that need no value.
   /// - Throws: ``JobError`` with the code ``JobError/Code/unencodablePayload``.
   public init(_ name: String, _ value: some Encodable = true) throws {

@@ -16,7 +16,7 @@
 /// }
 /// ```
 public struct JobSuspension: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What the job waits for.
+  /// The event or time that the job waits for.
   public let wait: JobWait
   /// The time limit of the wait, or the end of the sleep.
   public let endTime: StoreTime

@@ -1,4 +1,4 @@
-/// What a job waits for between two steps without occupying a worker.
+/// A signal or sleep that a job waits for between two steps, without occupying a worker.
 public enum JobWait: Hashable, Codable, Sendable, CustomStringConvertible {
   /// A signal with this name, or the time limit if no signal arrives.
   case signal(String)
@@ -12,7 +12,7 @@ public enum JobWait: Hashable, Codable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What the job waits for, for example `the signal ‘payment’`.
+  /// A description of the wait, for example `the signal ‘payment’`.
   public var description: String {
     switch self {
     case .signal(let name): "the signal ‘\(name)’"

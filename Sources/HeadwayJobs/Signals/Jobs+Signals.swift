@@ -14,7 +14,7 @@ extension Jobs {
   /// the number of the request in the value, or send the signal in the transaction that records the request.
   ///
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - name: The name of the signal.
   ///   - value: The value; `true` by default.
   /// - Returns: False if the job has ended or does not exist.
@@ -29,8 +29,8 @@ extension Jobs {
   /// Sends a signal to jobs.
   ///
   /// - Parameters:
-  ///   - filter: The jobs. Jobs that have ended receive nothing.
-  ///   - signal: The signal.
+  ///   - filter: The jobs that receive the signal. Jobs that have ended receive nothing.
+  ///   - signal: The signal to send.
   /// - Returns: The number of jobs that have received the signal.
   /// - Throws: ``JobError``, with the code ``JobError/Code/tooManySignals`` if none of the jobs can receive the signal,
   ///   ``JobError/Code/payloadTooLarge`` or ``JobError/Code/nameTooLong``. After other errors, some of the jobs might
@@ -42,7 +42,7 @@ extension Jobs {
 
   /// Checks the name and the size of a signal, for stores that can send it in a transaction of the caller.
   ///
-  /// - Parameter signal: The signal.
+  /// - Parameter signal: The signal to check.
   /// - Throws: ``JobError`` with the code ``JobError/Code/payloadTooLarge`` or ``JobError/Code/nameTooLong``.
   @_spi(JobStore) public func check(_ signal: JobSignal) throws {
     try NameLength.check(signal.name, "The name of a signal", NameLength.name)
@@ -52,7 +52,7 @@ extension Jobs {
   /// Posts the event of a command that a transaction of the caller has executed.
   ///
   /// - Parameters:
-  ///   - command: The command.
+  ///   - command: The command that was executed.
   ///   - count: The number of jobs that were changed. If it is 0, there is no event.
   @_spi(JobStore) public func notePerformed(_ command: JobCommand, count: Int) {
     if count > 0 { eventLog.post(JobEvent(command, count: count)) }

@@ -1,27 +1,27 @@
-/// The rows in which a job keeps its signals and waits, which are checkpoints with reserved names.
+/// The rows for the signals and waits of a job, which are checkpoints with reserved names.
 ///
 /// Therefore, the rows are deleted with the checkpoints of the job, and a job that is run again keeps them. See
 /// `Docs/decisions/0053-signals.md`.
 @_spi(JobStore) public enum StoredSignals {
   /// The beginning of the reserved names.
   public static let prefix = "headway/"
-  /// The name of the row with the numbers of signals.
+  /// The name of the checkpoint with the numbers of signals.
   public static let counts = prefix + "signals"
 
-  /// Returns the name of the row with the value of a signal.
+  /// Returns the name of the checkpoint with the value of a signal.
   ///
   /// - Parameters:
   ///   - signal: The name of the signal.
   ///   - number: The number of the signal among those with its name, from 1.
-  /// - Returns: The name.
+  /// - Returns: The reserved name of a checkpoint.
   public static func value(of signal: String, _ number: Int) -> String { "\(prefix)signal \(number) \(signal)" }
 
-  /// Returns the name of the row with the outcome of a wait.
+  /// Returns the name of the checkpoint with the outcome of a wait.
   ///
   /// - Parameters:
   ///   - wait: What the job waits for.
   ///   - number: The number of the wait among the equal waits of the job, from 1.
-  /// - Returns: The name.
+  /// - Returns: The reserved name of a checkpoint.
   public static func outcome(of wait: JobWait, _ number: Int) -> String { "\(prefix)wait \(number) \(wait.stored)" }
 }
 
@@ -49,7 +49,7 @@ package struct SignalCounts: Codable, Sendable {
 
   /// Counts a new signal.
   ///
-  /// - Returns: The name of the row with the value of the signal; nil if there are too many.
+  /// - Returns: The name of the checkpoint with the value of the signal; nil if there are too many.
   package mutating func receive(_ name: String) -> String? {
     guard pendingCount < JobSignal.maxPendingCount else { return nil }
     counts[name, default: Count()].received += 1
@@ -58,7 +58,7 @@ package struct SignalCounts: Codable, Sendable {
 
   /// Consumes the oldest signal with a name.
   ///
-  /// - Returns: The name of the row with the value of the signal; nil if there is none.
+  /// - Returns: The name of the checkpoint with the value of the signal; nil if there is none.
   package mutating func take(_ name: String) -> String? {
     guard hasPending(name) else { return nil }
     counts[name]?.taken += 1
@@ -79,7 +79,7 @@ package struct WaitRecord: Codable, Sendable {
   package var until: StoreTime
   /// Whether the wait has ended.
   package var isOver = false
-  /// The name of the row with the value of the signal that has ended the wait; nil if there was none.
+  /// The name of the checkpoint with the value of the signal that ended the wait; nil if it ended without a signal.
   package var signal: String?
 
   package init(until: StoreTime) { self.until = until }

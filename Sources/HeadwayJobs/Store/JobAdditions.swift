@@ -46,7 +46,8 @@ struct JobAdditions {
   var timedKeys: [(key: String, job: JobID, until: StoreTime)] = []
   /// The stored jobs that have to wait for further dependencies, with the number of those.
   ///
-  /// One of these jobs can also be replaced. So these numbers are added after the replaced jobs have been written.
+  /// One of these jobs can also be replaced. Therefore, these numbers are added after the replaced jobs have been
+  /// written.
   private(set) var held: [(jobs: [JobID], dependencyCount: Int)] = []
 
   /// Makes stored jobs, which are held, wait for further dependencies.
@@ -124,7 +125,7 @@ extension JobRows {
     return Enqueued(id: id, isNew: true)
   }
 
-  /// Adds the edges of a new job, and holds the job or cancels it if necessary.
+  /// Adds the edges of a new job, then holds or cancels the job if necessary.
   private func addEdges(
     to job: inout JobRecord, _ dependencies: [JobGraph.Requirement], _ additions: inout JobAdditions
   ) {
@@ -139,11 +140,11 @@ extension JobRows {
     }
   }
 
-  /// Replaces a job that holds the key of a new one, and returns false if the job has started.
+  /// Replaces a job that holds the key of a new one, or returns false if the job has started.
   private func replace(_ job: inout JobRecord, with new: NewJob) throws -> Bool {
     let state = job.state
     guard JobTransitions.replace(&job, with: new, at: now) else { return false }
-    // The job becomes ready now, so it comes after those that were already ready.
+    // The job becomes ready now, so it follows the jobs that were already ready.
     if state == .scheduled, job.state == .waiting, !job.keepsPlace {
       (job.position, job.readyTime) = (try nextPositions(1)[0], now)
     }

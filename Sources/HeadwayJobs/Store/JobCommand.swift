@@ -5,7 +5,7 @@ public import Headway
 public enum JobCommand: Hashable, Sendable {
   /// Cancels unfinished jobs. If a job is running, its worker cancels it.
   case cancel(JobFilter)
-  /// Cancels running jobs immediately and takes them from their workers. Later writes of the workers are refused.
+  /// Cancels running jobs immediately and takes them from their workers. Later writes of the workers are rejected.
   case abandon(JobFilter)
   /// Runs failed and cancelled jobs again, with new attempts.
   ///
@@ -27,7 +27,7 @@ public enum JobCommand: Hashable, Sendable {
   case setPaused(queue: String, Bool)
   /// Changes a setting of a queue.
   case configure(queue: String, JobQueueChange)
-  /// Deletes finished jobs whose retention is over.
+  /// Deletes finished jobs past their retention period.
   case prune
 
   /// The maximum number of jobs that a store changes in one transaction.
@@ -36,8 +36,8 @@ public enum JobCommand: Hashable, Sendable {
   public static let maxChangedCount = 1_000
   /// The maximum number of expired keys that one command to prune deletes.
   ///
-  /// Workers prune a store every minute, and continue only if there are more expired jobs. Therefore, the number is
-  /// greater than that of jobs.
+  /// Workers prune a store every minute and continue only if there are more expired jobs. Therefore, this number can be
+  /// greater than the number of jobs.
   @_spi(JobStore) public static let maxPrunedKeyCount = 10_000
 }
 
@@ -49,15 +49,16 @@ public enum JobChange: Hashable, Sendable {
   case priority(Operation.QueuePriority)
   /// Moves the job to another queue. Its place there depends on when it was ready.
   case queue(String)
-  /// Changes the time at which the job is due; nil makes it due now.
+  /// Changes the time when the job is due; nil makes it due now.
   ///
   /// A scheduled job that is due now waits for a worker, after the jobs that already wait. A waiting job is scheduled
-  /// if the time is in the future. A job that waits for others continues to wait for them, and then until the time.
+  /// if the time is in the future. A job that waits for other jobs continues to wait for them, and then waits until the
+  /// time.
   ///
   /// A job that waits for a signal, or sleeps, runs at that time, and then waits again until its own time limit. A
   /// signal still wakes it earlier.
   case dueTime(StoreTime?)
-  /// Changes the time at which the job is cancelled if it has not started; nil removes the deadline.
+  /// Changes the time when the job is cancelled if it has not started; nil removes the deadline.
   case deadline(StoreTime?)
   /// Changes the payload, and the version of the job's type that encoded it.
   ///
@@ -69,14 +70,14 @@ public enum JobChange: Hashable, Sendable {
 
   /// Makes the job due at another time.
   ///
-  /// - Parameter date: The time. A time that is not in the future makes the job due now.
-  /// - Returns: The change.
+  /// - Parameter date: When the job is due. A time that is not in the future makes the job due now.
+  /// - Returns: A change of the due time.
   public static func startDate(_ date: Date) -> JobChange { .dueTime(StoreTime(date)) }
 }
 
 /// A selection of jobs: those that meet all conditions that are not nil.
 public struct JobFilter: Hashable, Codable, Sendable {
-  /// The numbers of the jobs.
+  /// The IDs of the selected jobs.
   public var ids: [JobID]?
   /// The states of the jobs.
   public var states: Set<JobState>?
@@ -86,7 +87,7 @@ public struct JobFilter: Hashable, Codable, Sendable {
   public var kinds: Set<JobKind>?
   /// A tag of the jobs.
   public var tag: String?
-  /// The job that failed or was cancelled first, and because of which the jobs were cancelled.
+  /// The job whose failure or cancellation caused the jobs to be cancelled.
   public var culprit: JobID?
   /// A string that the labels of the jobs contain (case-sensitive).
   public var label: String?
@@ -96,24 +97,24 @@ public struct JobFilter: Hashable, Codable, Sendable {
   /// sorted by name, and there are no spaces between them. Such a search reads the payloads of all jobs that meet the
   /// other conditions.
   public var payload: String?
-  /// The earliest time at which the jobs were stored.
+  /// The earliest time when the jobs were stored.
   public var since: StoreTime?
-  /// The latest time at which the jobs were stored.
+  /// The latest time when the jobs were stored.
   public var until: StoreTime?
 
   /// Creates a selection.
   ///
   /// - Parameters:
-  ///   - ids: The numbers of the jobs.
+  ///   - ids: The IDs of the selected jobs.
   ///   - states: The states of the jobs.
   ///   - queues: The queues of the jobs.
   ///   - kinds: The kinds of the jobs.
   ///   - tag: A tag of the jobs.
-  ///   - culprit: The job that failed or was cancelled first, and because of which the jobs were cancelled.
+  ///   - culprit: The job whose failure or cancellation caused the jobs to be cancelled.
   ///   - label: A string that the labels of the jobs contain (case-sensitive).
   ///   - payload: A string that the payloads of the jobs contain (case-sensitive).
-  ///   - since: The earliest time at which the jobs were stored.
-  ///   - until: The latest time at which the jobs were stored.
+  ///   - since: The earliest time when the jobs were stored.
+  ///   - until: The latest time when the jobs were stored.
   public init(
     ids: [JobID]? = nil, states: Set<JobState>? = nil, queues: Set<String>? = nil, kinds: Set<JobKind>? = nil,
     tag: String? = nil, culprit: JobID? = nil, label: String? = nil, payload: String? = nil, since: StoreTime? = nil,
@@ -136,13 +137,13 @@ public struct JobFilter: Hashable, Codable, Sendable {
 
   /// Selects one job.
   ///
-  /// - Parameter id: The number of the job.
-  /// - Returns: The selection.
+  /// - Parameter id: The ID of the job.
+  /// - Returns: A filter for this job.
   public static func id(_ id: JobID) -> JobFilter { JobFilter(ids: [id]) }
 
   /// Returns whether a job meets all conditions.
   ///
-  /// - Parameter job: A job.
+  /// - Parameter job: The job to test.
   /// - Returns: Whether the selection contains it.
   public func contains(_ job: JobRecord) -> Bool {
     if let ids, !ids.contains(job.id) { return false }
@@ -159,7 +160,7 @@ public struct JobFilter: Hashable, Codable, Sendable {
   /// Returns whether the tags and the label of a job meet the conditions for them.
   ///
   /// - Parameter settings: The options of the job.
-  /// - Returns: Whether they do.
+  /// - Returns: Whether the tags and the label meet the conditions.
   @_spi(JobStore) public func matchesText(_ settings: JobSettings) -> Bool {
     // Compared by their bytes, as in the stores.
     if let tag, settings.tags?.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) != true { return false }

@@ -96,7 +96,7 @@ extension JobError {
     public static let newerSchema = Code("newer schema")
     /// The store failed, for example because of an I/O error.
     public static let storeFailed = Code("store failed")
-    /// The connection to the store was lost during a commit, so it is not known whether the change was made.
+    /// The connection to the store was lost during a commit, so the outcome of the change is unknown.
     ///
     /// Check before you repeat the request.
     public static let outcomeUnknown = Code("outcome unknown")
@@ -118,7 +118,7 @@ extension JobError {
     public static let transactionEnded = Code("transaction ended")
     /// A part of a stored job can't be read.
     ///
-    /// The description contains the number of the job.
+    /// The description contains the ID of the job.
     public static let damagedJob = Code("damaged job")
     /// Another job holds the job's key.
     public static let keyHeld = Code("key held")
@@ -155,9 +155,9 @@ public struct JobFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// Creates a failure.
   ///
   /// - Parameters:
-  ///   - id: The job.
-  ///   - state: The state.
-  ///   - reason: The reason.
+  ///   - id: The ID of the job.
+  ///   - state: The final state of the job.
+  ///   - reason: Why the job has ended.
   ///   - lastError: The error of the last attempt that failed.
   public init(id: JobID, state: JobState, reason: JobEndReason, lastError: JobErrorRecord?) {
     self.id = id

@@ -8,14 +8,14 @@
   public var claims: [JobClaim]
   /// The attempts that the worker runs, after a request whose answer was lost; otherwise nil.
   ///
-  /// The store gives back all other jobs of the worker before it claims new ones, because the worker does not know that
-  /// it has claimed them.
+  /// The store gives back all other jobs of the worker before it claims new ones, because the worker has not received
+  /// them.
   public var running: Set<JobFence>?
 
   /// Creates a request.
   ///
   /// - Parameters:
-  ///   - worker: The worker.
+  ///   - worker: The worker that sends the request.
   ///   - endings: The endings of attempts.
   ///   - claims: The claims of the worker, each for a queue.
   ///   - running: The attempts that the worker runs, after a request whose answer was lost.
@@ -31,7 +31,7 @@
 
 /// The ending of an attempt.
 public struct JobEnding: Hashable, Sendable {
-  /// The way in which an attempt ends.
+  /// How an attempt ends.
   public enum Action: Hashable, Sendable {
     /// The job succeeds, with a result if there is one.
     case succeed(result: JobPayload?)
@@ -58,7 +58,7 @@ public struct JobEnding: Hashable, Sendable {
   /// Creates an ending.
   ///
   /// - Parameters:
-  ///   - fence: The attempt.
+  ///   - fence: The fence of the attempt that ends.
   ///   - action: How it ends.
   @_spi(JobStore) public init(_ fence: JobFence, _ action: Action) {
     self.fence = fence
@@ -85,7 +85,7 @@ public struct JobErrorDescription: Hashable, Sendable {
 
   /// Describes an error.
   ///
-  /// - Parameter error: The error.
+  /// - Parameter error: The error that the code of a job has thrown.
   @_spi(JobStore) public init(_ error: any Error) {
     self.init(type: String(reflecting: Swift.type(of: error)), text: String(describing: error))
   }
@@ -170,15 +170,15 @@ public struct JobErrorDescription: Hashable, Sendable {
   public enum Verdict: Hashable, Sendable {
     /// The ending was recorded, now or by an earlier request whose answer was lost.
     case recorded
-    /// The ending was refused, because the job no longer runs under that attempt.
+    /// The ending was rejected, because the job no longer runs under that attempt.
     case refused
   }
 
-  /// The result for each ending, in the order of the request.
+  /// The result for each ending of the request, in order.
   public var verdicts: [Verdict]
-  /// The claimed jobs of each claim, in the order of the request.
+  /// The claimed jobs for each claim of the request, in order.
   ///
-  /// The jobs of a claim are in the order in which to run them.
+  /// Run the jobs of a claim in this order.
   public var claimed: [[JobRecord]]
 
   /// Creates an answer.
@@ -224,7 +224,7 @@ public struct JobErrorDescription: Hashable, Sendable {
   /// Creates a write.
   ///
   /// - Parameters:
-  ///   - fence: The attempt.
+  ///   - fence: The fence of the attempt that writes.
   ///   - content: The content of the write.
   public init(_ fence: JobFence, _ content: Content) {
     self.fence = fence
@@ -240,7 +240,7 @@ public struct JobErrorDescription: Hashable, Sendable {
   case enqueued(Enqueued)
   /// The new jobs were stored, except those whose key another job holds.
   case enqueuedBatch([Enqueued])
-  /// The wait has ended; the value comes from its signal, or is nil if no signal arrived in time.
+  /// The wait has ended; the value is the value of its signal, or nil if no signal arrived in time.
   case waited(JobPayload?)
   /// The job must wait, at most until this time.
   case waits(until: StoreTime)
@@ -293,7 +293,7 @@ public struct WorkerDescription: Hashable, Codable, Sendable {
   ///
   /// - Parameters:
   ///   - name: A readable name, for example that of the program.
-  ///   - processIdentifier: The process identifier.
+  ///   - processIdentifier: The identifier of the worker's process.
   ///   - queues: The queues of the store that the worker serves.
   ///   - queuePatterns: The patterns of further queues that the worker serves.
   ///   - kinds: The kinds that the worker supports, with the newest version of each.
@@ -312,7 +312,7 @@ public struct WorkerDescription: Hashable, Codable, Sendable {
 
   /// Creates a description from its stored form.
   ///
-  /// - Parameter stored: The stored form.
+  /// - Parameter stored: The bytes that the store contains.
   /// - Throws: `DecodingError` if the bytes are not valid.
   @_spi(JobStore) public init(stored: [UInt8]) throws { self = try StoredForm.decode(Self.self, stored) }
 

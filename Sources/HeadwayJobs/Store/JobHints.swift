@@ -45,7 +45,7 @@ import Synchronization
   ///   - separator: The character between the parts.
   ///   - maxLength: The length of the message, in bytes, that is never reached.
   ///   - maxFinishedCount: The maximum number of ended jobs.
-  /// - Returns: The message.
+  /// - Returns: A message that is shorter than `maxLength` bytes.
   public func message(separator: Character, maxLength: Int, maxFinishedCount: Int) -> String? {
     var parts: [String] = []
     parts += claimableQueues.sorted().map { "q\($0)" }
@@ -66,7 +66,7 @@ import Synchronization
   /// Parts that are not valid have no effect.
   ///
   /// - Parameters:
-  ///   - message: The message.
+  ///   - message: The text that another process has sent.
   ///   - separator: The character between its parts.
   public init(message: some StringProtocol, separator: Character) {
     self.init()
@@ -98,8 +98,8 @@ import Synchronization
 
   /// Adds a function.
   ///
-  /// - Parameter handler: The function.
-  /// - Returns: A token. Release it to end the calls.
+  /// - Parameter handler: A function that is called with each hint.
+  /// - Returns: A token that keeps the function registered. Release it to end the calls.
   public func add(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable {
     let number = state.withLock { state in
       state.lastNumber += 1

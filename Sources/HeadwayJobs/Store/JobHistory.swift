@@ -13,7 +13,7 @@ public struct JobHistory: Hashable, Codable, Sendable {
   /// Creates an empty history.
   @_spi(JobStore) public init() {}
 
-  /// Adds an error, and drops the oldest one if there are too many.
+  /// Adds an error and drops the oldest one if there are too many.
   ///
   /// - Parameter error: The error of an attempt.
   @_spi(JobStore) public mutating func append(_ error: JobErrorRecord) {
@@ -21,9 +21,9 @@ public struct JobHistory: Hashable, Codable, Sendable {
     if errors.count > Self.maxErrorCount { errors.removeFirst() }
   }
 
-  /// Adds a change or a log line, and drops the oldest one if there are too many.
+  /// Adds a change or a log line and drops the oldest one if there are too many.
   ///
-  /// - Parameter transition: The change.
+  /// - Parameter transition: The change or log line to add.
   @_spi(JobStore) public mutating func append(_ transition: JobTransition) {
     transitions.append(transition)
     if transitions.count > Self.maxTransitionCount { transitions.removeFirst() }
@@ -111,8 +111,8 @@ extension String {
     var end = utf8.index(startIndex, offsetBy: length)
     while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
     let prefix = String(unicodeScalars[..<end])
-    // If the next scalar continues the last character, that one is not whole. The rest of the text is not looked at,
-    // because a character can be as long as the text.
+    // If the next scalar continues the last character, the character is not whole. The rest of the text is not looked
+    // at, because a character can be as long as the text.
     let isWhole = (prefix + String(unicodeScalars[end])).count > prefix.count
     return isWhole || prefix.count == 1 ? prefix : String(prefix.dropLast())
   }

@@ -1,6 +1,6 @@
 /// A job as a store keeps it.
 public struct JobRecord: Hashable, Sendable {
-  /// The number of the job.
+  /// The ID of the job.
   public var id: JobID
   /// The queue that the job waits in.
   public var queue: String
@@ -16,7 +16,7 @@ public struct JobRecord: Hashable, Sendable {
   public var priority: Int
   /// The place among the waiting jobs of the same queue and priority.
   ///
-  /// Jobs with smaller positions come first.
+  /// Jobs are ordered by position, in ascending order.
   @_spi(JobStore) public var position: Int64 = 0
   /// When the job took that place.
   ///
@@ -24,9 +24,9 @@ public struct JobRecord: Hashable, Sendable {
   public var readyTime: StoreTime
   /// When a scheduled job is due.
   public var dueTime: StoreTime?
-  /// What a scheduled job waits for, at most until ``dueTime``; nil if it waits only for its time.
+  /// The wait of a scheduled job, which lasts at most until ``dueTime``; nil if the job waits only for its time.
   public var wait: JobWait?
-  /// The time at which the job is cancelled if it has not started.
+  /// The time when the job is cancelled if it has not started.
   public var deadline: StoreTime?
   /// When the job was stored.
   public var enqueuedTime: StoreTime
@@ -36,7 +36,7 @@ public struct JobRecord: Hashable, Sendable {
   public var firstClaimedTime: StoreTime?
   /// When the job ended.
   public var finishedTime: StoreTime?
-  /// The time after which the finished job is deleted.
+  /// When the finished job can be deleted.
   public var expirationTime: StoreTime?
   /// The number of the current or last attempt, from 1; 0 before the first one.
   ///
@@ -80,8 +80,8 @@ public struct JobRecord: Hashable, Sendable {
   /// Creates the record of a new job.
   ///
   /// - Parameters:
-  ///   - id: The number of the job.
-  ///   - job: The new job.
+  ///   - id: The ID of the job.
+  ///   - job: The job that was added, with its options.
   ///   - now: The time of the store's clock.
   @_spi(JobStore) public init(id: JobID, _ job: NewJob, at now: StoreTime) {
     self.id = id
@@ -102,15 +102,15 @@ public struct JobRecord: Hashable, Sendable {
   /// Creates a record from its required parts, for a store that reads it.
   ///
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - queue: The queue that the job waits in.
   ///   - kind: The kind of the job.
   ///   - version: The version of the payload.
-  ///   - payload: The encoded job.
-  ///   - state: The state.
-  ///   - priority: The priority.
+  ///   - payload: The payload of the job.
+  ///   - state: The current state of the job.
+  ///   - priority: The priority of the job.
   ///   - enqueuedTime: When the job was stored.
-  ///   - settings: The other options.
+  ///   - settings: All other options of the job.
   @_spi(JobStore) public init(
     id: JobID, queue: String, kind: JobKind, version: Int, payload: JobPayload, state: JobState, priority: Int,
     enqueuedTime: StoreTime, settings: JobSettings
@@ -144,7 +144,7 @@ extension JobRecord: Codable {
   ///
   /// Parts that an earlier version of Headway did not encode have their default values.
   ///
-  /// - Parameter decoder: The decoder.
+  /// - Parameter decoder: The decoder to read from.
   /// - Throws: `DecodingError`.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
@@ -187,8 +187,8 @@ public struct JobProgress: Hashable, Codable, Sendable {
   /// Creates a progress value.
   ///
   /// - Parameters:
-  ///   - fraction: The completed part. It is limited to the range from 0 to 1.
-  ///   - text: A readable description. It is shortened to ``JobErrorRecord/maxTextLength`` bytes.
+  ///   - fraction: The completed part, which is limited to the range from 0 to 1.
+  ///   - text: A readable description of the current step. It is shortened to ``JobErrorRecord/maxTextLength`` bytes.
   public init(fraction: Double, text: String? = nil) {
     self.fraction = fraction.isNaN ? 0 : min(max(fraction, 0), 1)
     self.text = text?.shortened(to: JobErrorRecord.maxTextLength)

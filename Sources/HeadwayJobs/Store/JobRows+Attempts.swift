@@ -1,7 +1,7 @@
 @_spi(JobStore) extension JobRows {
   /// Records endings, as if they arrived one after another.
   ///
-  /// - Parameter endings: The endings.
+  /// - Parameter endings: The endings to record, in order.
   /// - Returns: The result for each ending.
   /// - Throws: An error of the store.
   public func end(_ endings: [JobEnding]) throws -> [JobExchangeAnswer.Verdict] {
@@ -57,7 +57,7 @@
 
   /// Returns jobs of a worker that has died or stopped to their queues, or ends them.
   ///
-  /// - Returns: The jobs.
+  /// - Returns: The IDs of the given jobs.
   public func rescue(_ jobs: [JobRecord], isCrash: Bool) throws -> [JobID] {
     var rescued = jobs
     for index in rescued.indices { JobTransitions.rescue(&rescued[index], isCrash: isCrash, at: now) }
@@ -65,7 +65,7 @@
     return jobs.map(\.id)
   }
 
-  /// Records the endings of attempts, gives back jobs that the worker does not know of, and claims jobs.
+  /// Records the endings of attempts, gives back jobs that the worker does not run, and claims jobs.
   ///
   /// - Parameters:
   ///   - exchange: The endings and claims of the worker.
@@ -87,7 +87,7 @@
     return JobExchangeAnswer(verdicts: verdicts, claimed: try claim())
   }
 
-  /// Gives back the jobs of a worker that the worker does not know of.
+  /// Gives back the claimed jobs of a worker that it does not run.
   private func releaseAll(of worker: WorkerID, except known: Set<JobFence>) throws {
     let unknown = try runningJobs(of: worker).compactMap(\.fence).filter { !known.contains($0) }
     _ = try end(unknown.map { JobEnding($0, .release) })

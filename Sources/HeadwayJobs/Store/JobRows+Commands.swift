@@ -1,7 +1,7 @@
 @_spi(JobStore) extension JobRows {
   /// Changes jobs or a queue.
   ///
-  /// - Parameter command: The change.
+  /// - Parameter command: The command to execute.
   /// - Throws: ``JobError``, or an error of the store.
   /// - Returns: The number of jobs or queues that were changed.
   public func perform(_ command: JobCommand) throws -> Int {

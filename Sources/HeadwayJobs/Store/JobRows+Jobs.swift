@@ -4,9 +4,9 @@
   /// Adds all jobs, or none if a queue is full or a dependency is unknown.
   ///
   /// - Parameters:
-  ///   - batch: The new jobs.
+  ///   - batch: The jobs to add, in order.
   ///   - parent: A running job whose dependents also wait for the new jobs; nil for none.
-  /// - Returns: The number of each job.
+  /// - Returns: The ID of each job.
   /// - Throws: ``JobError``, or an error of the store. The rows might have changed: undo the transaction.
   public func enqueue(_ batch: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
     try requireRoom(for: batch, fullQueues(for: batch))
@@ -92,7 +92,7 @@
       if job.hasDependents { ended.append(JobGraph.Standing(job)) }
       // Dependents might read the result.
       let isForgotten = !job.hasDependents && job.expirationTime.map { $0 <= job.finishedTime ?? now } ?? false
-      // Failed and cancelled jobs can be run again, and must not repeat their steps.
+      // Failed and cancelled jobs can be run again and must not repeat their steps.
       if job.state == .succeeded || isForgotten { withoutCheckpoints.append(job.id) }
       if isForgotten { forgotten.append(job.id) } else { finished.append(job) }
     }
@@ -110,7 +110,7 @@
     if job.state == .waiting { hints.claimableQueues.insert(job.queue) }
   }
 
-  /// Notes the queues in which a changed job might allow other jobs to be claimed or added.
+  /// Notes the queues whose other jobs might be claimed or added because of a changed job.
   public func noteLimits(of job: JobRecord) throws {
     let settings = try queues()[job.queue]?.settings
     if job.state != .running, job.settings.limits != nil || settings?.maxRunningJobCount != nil {
@@ -128,7 +128,7 @@
     }
   }
 
-  /// Writes changed jobs, and moves those that wait now to the end of their queues, unless they keep their places.
+  /// Writes changed jobs and moves those that wait now to the end of their queues, unless they keep their places.
   func putAtEnd(_ changed: [JobRecord]) throws {
     var jobs = changed
     try place(&jobs) { $0.state == .waiting }

@@ -3,8 +3,8 @@
 /// A store implements the requirements. Extensions of this protocol add jobs, end attempts, execute commands, follow
 /// dependencies, and advance schedules. They use ``JobTransitions`` and ``JobGraph`` for all changes of a job's state.
 ///
-/// If a transaction can see changes of other transactions, the functions that return jobs lock their rows, in the order
-/// of their numbers.
+/// If a transaction can see changes of other transactions, the functions that return jobs lock their rows in ascending
+/// order of ID.
 ///
 /// See `Docs/decisions/0050-one-set-of-rows.md`.
 @_spi(JobStore) public protocol JobRows: AnyObject {
@@ -23,7 +23,7 @@
 
   /// Returns the unfinished and finished jobs among several jobs, in any order.
   func find(_ ids: [JobID]) throws -> [JobRecord]
-  /// Returns the unfinished jobs among several jobs, in the order of their numbers.
+  /// Returns the unfinished jobs among several jobs, ordered by ID.
   func findUnfinished(_ ids: [JobID]) throws -> [JobRecord]
   /// Called with the maximum number of the next calls of ``nextNumbers()``, and with 0 after the last of them.
   func reserveNumbers(_ count: Int) throws
@@ -35,7 +35,7 @@
   func insert(_ jobs: [JobRecord]) throws
   /// Writes jobs that have not ended; some might be among the finished ones.
   func putUnfinished(_ jobs: [JobRecord]) throws
-  /// Writes jobs that have ended, and removes them from the unfinished ones.
+  /// Writes jobs that have ended and removes them from the unfinished ones.
   func putFinished(_ jobs: [JobRecord]) throws
   /// Removes jobs that have ended and are not kept, and their edges.
   func forget(_ ids: [JobID]) throws
@@ -66,7 +66,7 @@
   func succeed(_ endings: [JobEnding]) throws -> [JobID: JobSuccess]
   /// Returns whether an attempt runs its job.
   func isRun(by fence: JobFence) throws -> Bool
-  /// Returns the jobs that a worker runs, in the order of their numbers.
+  /// Returns the jobs that a worker runs, ordered by ID.
   func runningJobs(of worker: WorkerID) throws -> [JobRecord]
   /// Returns the values of one name that jobs have stored.
   func checkpoints(_ name: String, of ids: [JobID]) throws -> [JobID: JobPayload]
@@ -77,14 +77,14 @@
 
   // MARK: Commands
 
-  /// Returns jobs that a command can change, in the order of their numbers, up to ``JobCommand/maxChangedCount``.
+  /// Returns jobs that a command can change, ordered by ID, up to ``JobCommand/maxChangedCount``.
   ///
   /// - Parameters:
   ///   - command: A command with a filter. If it deletes jobs, those that unfinished jobs depend on are skipped.
   ///   - prepare: Called with the jobs that the next calls of `isIncluded` examine.
-  ///   - isIncluded: An additional condition. The function can change the job.
+  ///   - isIncluded: A function that returns whether to select the job, and that can change the job.
   /// - Throws: An error of the store, or of one of the functions.
-  /// - Returns: The jobs.
+  /// - Returns: The selected jobs, with their changes.
   func select(
     for command: JobCommand, prepare: ([JobRecord]) throws -> Void, where isIncluded: (inout JobRecord) throws -> Bool
   ) throws -> [JobRecord]
@@ -118,19 +118,19 @@
   func noteDependents(of ids: [JobID]) throws
   /// Makes held jobs wait for more jobs.
   func addUnmet(_ count: Int, to ids: [JobID]) throws
-  /// The unmet edges from dependencies, in the order of the dependencies, and then of the dependents' numbers.
+  /// The unmet edges from dependencies, in the order of `ids` and then by the dependent's ID.
   func unmetEdges(from ids: [JobID], limit: Int) throws -> [JobEdge]
   /// Returns the jobs among several jobs that have unmet edges.
   func jobsWithUnmetEdges(_ ids: [JobID]) throws -> Set<JobID>
-  /// The edges to dependents, in the order of the dependencies' numbers for each of them.
+  /// The edges to dependents, ordered by the dependency's ID for each dependent.
   func edges(to ids: [JobID]) throws -> [JobEdge]
   /// Inserts the edges of new jobs.
   func insert(_ edges: [JobEdge]) throws
-  /// Changes the status of edges that exist, and does not change their dependents.
+  /// Changes the status of edges that exist and does not change their dependents.
   func setStatus(_ status: JobEdge.Status, of edges: [JobEdge]) throws
   /// Marks edges from ended jobs as met if the results fulfill the requirements, and updates the dependents.
   ///
-  /// The edges are marked in the order of the ends, and then of the dependents' numbers, up to a limit.
+  /// Marks edges up to a limit, in the order of `ends` and then by the dependent's ID.
   ///
   /// - Returns: The number of edges that were marked.
   func meetEdges(of ends: [JobGraph.Standing], limit: Int) throws -> Int
@@ -147,11 +147,11 @@
 
   // MARK: Time
 
-  /// The jobs that have not started by their deadline, in the order of the deadlines, up to a limit.
+  /// The jobs that have not started by their deadline, ordered by deadline, up to a limit.
   func lateJobs(limit: Int) throws -> [JobRecord]
-  /// The scheduled jobs that are due, in the order of their times, up to a limit.
+  /// The scheduled jobs that are due, ordered by due time, up to a limit.
   func dueJobs(limit: Int) throws -> [JobRecord]
-  /// The schedules that have a due tick, in the order of the ticks, up to a limit.
+  /// The schedules that have a due tick, ordered by tick, up to a limit.
   func dueSchedules(limit: Int) throws -> [DueSchedule]
   /// The schedule of a name, if there is one. The definition replaces a stored one that can't be read.
   func schedule(_ name: String, orWith definition: ScheduleDefinition?) throws -> ScheduleRecord?
@@ -163,7 +163,7 @@
   func writeTicks(of schedules: [ScheduleRecord]) throws
   /// Sets the time of the next ticks, without changing anything else.
   func postpone(_ names: [String], to time: StoreTime) throws
-  /// Removes a schedule, and returns whether there was one.
+  /// Removes a schedule and returns whether there was one.
   func removeSchedule(_ name: String) throws -> Bool
 }
 
@@ -178,7 +178,7 @@
   public init(queue: String, hasDependents: Bool) { (self.queue, self.hasDependents) = (queue, hasDependents) }
 }
 
-// What most stores need not implement.
+// Requirements that most stores need not implement.
 @_spi(JobStore) extension JobRows {
   /// Does nothing.
   ///
@@ -203,7 +203,7 @@
 
   /// Returns the queue without locking it.
   ///
-  /// - Parameter name: The queue.
+  /// - Parameter name: The name of the queue.
   /// - Returns: The record; nil if the queue is not paused and has no settings.
   /// - Throws: An error of the store.
   public func lockedQueue(_ name: String) throws -> JobQueueRecord? { try queues()[name] }
@@ -212,7 +212,7 @@
   ///
   /// - Parameters:
   ///   - action: How the attempt has ended.
-  ///   - queue: The queue.
+  ///   - queue: The name of the queue.
   /// - Throws: An error of the store.
   public func note(_ action: JobEnding.Action, of queue: String) throws {
     try changeQueue(queue) { $0.note(action) }

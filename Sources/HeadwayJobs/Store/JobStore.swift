@@ -47,22 +47,22 @@ public struct JobStoreAccess: Sendable {
 /// A store decides which jobs run, and records the results. It does not run jobs itself. Each function is one
 /// transaction: it takes effect as a whole or not at all. Only ``rescue()`` and ``unregister(_:isRunningCode:)`` can
 /// consist of several transactions, for at most ``JobCommand/maxChangedCount`` jobs each. Every write of an attempt
-/// contains a ``JobFence``, and is rejected when the job no longer runs under that fence.
+/// contains a ``JobFence`` and is rejected when the job no longer runs under that fence.
 ///
 /// Implement ``JobRows`` for the statements of the store, call its functions in a transaction, and run the checks of
 /// `JobStoreConformance` in `HeadwayJobsTestKit`. The guide <doc:WriteAStore> explains how.
 @_spi(JobStore) public protocol JobStoreBackend: JobStore {
   /// Stores new jobs as a whole or not at all.
   ///
-  /// - Parameter jobs: The new jobs. None of them is larger than ``maxPayloadSize``.
-  /// - Returns: The number of each job, once the jobs are durable.
+  /// - Parameter jobs: The jobs to store. None of them is larger than ``maxPayloadSize``.
+  /// - Returns: The ID of each job, once the jobs are durable.
   /// - Throws: ``JobError``, with the code ``JobError/Code/queueFull`` if a new job would be added to a queue that is
   ///   full.
   func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued]
 
-  /// Records the endings of attempts, and claims jobs for a worker.
+  /// Records the endings of attempts and claims jobs for a worker.
   ///
-  /// The endings are recorded before the jobs are claimed. An ending that is refused does not affect the others.
+  /// The endings are recorded before the jobs are claimed. A rejected ending does not affect other endings.
   ///
   /// - Parameter exchange: The endings and claims of one worker.
   /// - Returns: The result for each ending, and the claimed jobs.
@@ -71,7 +71,7 @@ public struct JobStoreAccess: Sendable {
 
   /// Executes the writes of running attempts.
   ///
-  /// - Parameter writes: The writes.
+  /// - Parameter writes: The writes to execute, in order.
   /// - Returns: The result for each write.
   /// - Throws: ``JobError``.
   func write(_ writes: [FencedWrite]) async throws -> [FencedAnswer]
@@ -80,7 +80,7 @@ public struct JobStoreAccess: Sendable {
   ///
   /// - Parameters:
   ///   - name: The name of the checkpoint.
-  ///   - id: The job.
+  ///   - id: The ID of the job.
   /// - Returns: The value, or nil if there is none.
   /// - Throws: ``JobError``.
   func checkpoint(_ name: String, of id: JobID) async throws -> JobPayload?
@@ -95,7 +95,7 @@ public struct JobStoreAccess: Sendable {
   /// Confirms that a worker is alive.
   ///
   /// - Parameters:
-  ///   - worker: The worker.
+  ///   - worker: The worker that is alive.
   ///   - attempts: The attempts that it runs.
   /// - Returns: The cancelled and lost attempts, and whether the worker is still registered.
   /// - Throws: ``JobError``.
@@ -106,14 +106,14 @@ public struct JobStoreAccess: Sendable {
   /// Jobs that it has not ended return to their queues, and their attempts are not counted.
   ///
   /// - Parameters:
-  ///   - worker: The worker.
+  ///   - worker: The worker that has stopped.
   ///   - isRunningCode: Whether code of jobs still runs in the process, because it does not respond to its
   ///     cancellation. The jobs then return to their queues after the process has ended, so that none runs twice at the
   ///     same time.
   /// - Throws: ``JobError``.
   func unregister(_ worker: WorkerID, isRunningCode: Bool) async throws
 
-  /// Returns the jobs of dead workers to their queues, and counts a crash for each.
+  /// Returns the jobs of dead workers to their queues and counts a crash for each.
   ///
   /// - Returns: The jobs that were returned, or have failed or were cancelled instead.
   /// - Throws: ``JobError``.
@@ -125,14 +125,14 @@ public struct JobStoreAccess: Sendable {
   /// One call processes at most ``JobCommand/maxChangedCount`` schedules, due jobs and expired jobs each. If there are
   /// more, it returns the current time, and the next call continues.
   ///
-  /// - Returns: The earliest time at which a tick or a job is due, a job misses its deadline, or a rate permits another
+  /// - Returns: The earliest time when a tick or a job is due, a job misses its deadline, or a rate permits another
   ///   claim; nil if there is none.
   /// - Throws: ``JobError``.
   func advance() async throws -> StoreTime?
 
   /// Changes many jobs, or a queue.
   ///
-  /// - Parameter command: The change.
+  /// - Parameter command: The command to execute.
   /// - Returns: The number of jobs or queues that were changed, at most ``JobCommand/maxChangedCount``.
   /// - Throws: ``JobError``.
   func perform(_ command: JobCommand) async throws -> Int
@@ -140,7 +140,7 @@ public struct JobStoreAccess: Sendable {
   /// Changes a schedule.
   ///
   /// - Parameters:
-  ///   - command: The change.
+  ///   - command: The change to make.
   ///   - name: The name of the schedule.
   /// - Returns: Whether there was a schedule with this name, and the job that was added.
   /// - Throws: ``JobError``.
@@ -148,24 +148,24 @@ public struct JobStoreAccess: Sendable {
 
   /// Returns all schedules.
   ///
-  /// - Returns: The schedules, in the order of their names.
+  /// - Returns: The schedules, ordered by name.
   /// - Throws: ``JobError``.
   func schedules() async throws -> [ScheduleRecord]
 
-  /// Returns jobs in the order of their numbers.
+  /// Returns jobs ordered by ID.
   ///
   /// - Parameters:
   ///   - filter: The jobs to return.
-  ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with greater IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs.
-  /// - Returns: The jobs.
+  /// - Returns: The matching jobs, at most `limit`.
   /// - Throws: ``JobError``.
   func jobs(_ filter: JobFilter, after id: JobID?, limit: Int) async throws -> [JobRecord]
 
   /// Returns the edges from and to jobs.
   ///
-  /// - Parameter ids: The jobs.
-  /// - Returns: The edges, in the order of the dependencies' numbers, and then of the dependents' numbers.
+  /// - Parameter ids: The IDs of the jobs.
+  /// - Returns: The edges, ordered by the dependency's ID and then by the dependent's ID.
   /// - Throws: ``JobError``.
   func edges(of ids: [JobID]) async throws -> [JobEdge]
 
@@ -183,7 +183,7 @@ public struct JobStoreAccess: Sendable {
 
   /// Returns how many jobs of each queue are in each state.
   ///
-  /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.
+  /// - Returns: The counts by queue, for queues that have jobs, are paused, or have settings.
   /// - Throws: ``JobError``.
   func counts() async throws -> [String: JobQueueCounts]
 
@@ -192,22 +192,22 @@ public struct JobStoreAccess: Sendable {
   /// The paused queues are always among the queues.
   ///
   /// - Parameter parts: The parts to read.
-  /// - Returns: The snapshot.
+  /// - Returns: A snapshot with the requested parts.
   /// - Throws: ``JobError``.
   func snapshot(_ parts: JobsSnapshot.Parts) async throws -> JobsSnapshot
 
-  /// Returns the numbers of jobs, newest first, without reading many others.
+  /// Returns the IDs of jobs, newest first, without reading many others.
   ///
-  /// A store can end the search before it has found enough jobs. The page then has fewer numbers, or none, and
+  /// A store can end the search before it has found enough jobs. In that case, the page has fewer IDs, or none, and
   /// ``JobIDPage/next`` continues the search.
   ///
   /// The default implementation reads all jobs of the filter.
   ///
   /// - Parameters:
   ///   - filter: The jobs to find.
-  ///   - id: Only jobs with smaller numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with smaller IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs.
-  /// - Returns: The numbers, in descending order.
+  /// - Returns: The IDs, in descending order.
   /// - Throws: ``JobError``.
   func ids(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobIDPage
 
@@ -215,8 +215,9 @@ public struct JobStoreAccess: Sendable {
   ///
   /// The default implementation reads all jobs.
   ///
-  /// - Parameter limit: The limit. Instead of a greater number, a store can return any other number above the limit.
-  /// - Returns: The overview.
+  /// - Parameter limit: The highest number that must be exact. Instead of a greater number, a store can return any
+  ///   other number above the limit.
+  /// - Returns: The current state of the store.
   /// - Throws: ``JobError``.
   func overview(countingTo limit: Int) async throws -> JobsOverview
 
@@ -233,8 +234,8 @@ public struct JobStoreAccess: Sendable {
   ///
   /// Hints can be lost. They affect only how soon something happens.
   ///
-  /// - Parameter handler: The function. It is called on any thread, and must return quickly.
-  /// - Returns: A token. Release it to end the calls.
+  /// - Parameter handler: A function that is called with each hint. It is called on any thread and must return quickly.
+  /// - Returns: A token that keeps the function registered. Release it to end the calls.
   func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable
 }
 
@@ -271,7 +272,7 @@ extension JobStore {
 
 /// The number of jobs of a queue in each state, and the settings of the queue.
 public struct JobQueueCounts: Hashable, Codable, Sendable {
-  /// The numbers by state.
+  /// The number of jobs in each state.
   public var byState: [JobState: Int]
   /// Whether the queue is paused.
   public var isPaused: Bool
@@ -283,7 +284,7 @@ public struct JobQueueCounts: Hashable, Codable, Sendable {
   /// Creates counts.
   ///
   /// - Parameters:
-  ///   - byState: The numbers by state.
+  ///   - byState: The number of jobs in each state.
   ///   - isPaused: Whether the queue is paused.
   ///   - settings: The settings of the queue.
   ///   - failureCount: The number of attempts that have failed since the last success.
@@ -299,8 +300,8 @@ public struct JobQueueCounts: Hashable, Codable, Sendable {
 
   /// The number of jobs in a state.
   ///
-  /// - Parameter state: The state.
-  /// - Returns: The number.
+  /// - Parameter state: The state of the jobs to count.
+  /// - Returns: How many jobs are in the state.
   public subscript(state: JobState) -> Int { byState[state] ?? 0 }
 }
 

@@ -5,7 +5,7 @@ import Headway
 /// A store reads the record of a job under its lock, applies one of these functions, and writes the record back in the
 /// same transaction. Afterward, ``JobRecord/needsKey`` indicates whether the job needs its key again.
 @_spi(JobStore) public enum JobTransitions {
-  /// The number of crashes at which a job fails, unless its options specify another number.
+  /// How many crashes make a job fail, unless its options specify another number.
   public static let defaultMaxCrashCount = 4
   /// The number of times that a job can snooze, unless its options specify another number.
   public static let defaultMaxSnoozeCount = 1_000
@@ -13,8 +13,8 @@ import Headway
   /// Claims a waiting job for a worker.
   ///
   /// - Parameters:
-  ///   - job: A waiting job.
-  ///   - worker: The worker.
+  ///   - job: The waiting job to claim.
+  ///   - worker: The worker that claims it.
   ///   - now: The time of the store's clock.
   public static func claim(_ job: inout JobRecord, by worker: WorkerID, at now: StoreTime) {
     job.state = .running
@@ -32,8 +32,8 @@ import Headway
   ///   - job: The job of the ending.
   ///   - ending: How the attempt ends.
   ///   - now: The time of the store's clock.
-  /// - Returns: Whether the ending is recorded now, was already recorded, or is refused. The job is changed only in the
-  ///   first case.
+  /// - Returns: Whether the ending is recorded now, was already recorded, or is rejected. The job is changed only in
+  ///   the first case.
   public static func end(_ job: inout JobRecord, _ ending: JobEnding, at now: StoreTime) -> EndResult {
     guard job.isRun(by: ending.fence) else { return job.hasEnded(ending.fence) ? .alreadyRecorded : .refused }
     switch ending.action {
@@ -91,10 +91,10 @@ import Headway
     case refused
   }
 
-  /// Returns a running job to its queue after its worker died or stopped, or ends the job.
+  /// Returns a running job to its queue after its worker died or stopped; or fails or cancels the job.
   ///
   /// - Parameters:
-  ///   - job: A running job.
+  ///   - job: The running job to return.
   ///   - isCrash: Whether the worker died. No crash is counted for a worker that stopped.
   ///   - now: The time of the store's clock.
   public static func rescue(_ job: inout JobRecord, isCrash: Bool, at now: StoreTime) {
@@ -120,7 +120,7 @@ import Headway
   /// Cancels a job, or requests that its worker cancel it.
   ///
   /// - Parameters:
-  ///   - job: A job.
+  ///   - job: The job to cancel.
   ///   - now: The time of the store's clock.
   /// - Returns: True if the job is cancelled now, or its worker must now cancel it.
   public static func cancel(_ job: inout JobRecord, at now: StoreTime) -> Bool {
@@ -136,10 +136,10 @@ import Headway
     }
   }
 
-  /// Cancels a running job immediately, and takes it from its worker.
+  /// Cancels a running job immediately and takes it from its worker.
   ///
   /// - Parameters:
-  ///   - job: A job.
+  ///   - job: The job to cancel.
   ///   - now: The time of the store's clock.
   /// - Returns: Whether the job was running.
   public static func abandon(_ job: inout JobRecord, at now: StoreTime) -> Bool {
@@ -152,7 +152,7 @@ import Headway
   /// Runs a failed or cancelled job again.
   ///
   /// - Parameters:
-  ///   - job: A job.
+  ///   - job: The job to run again.
   ///   - now: The time of the store's clock.
   /// - Returns: True if the job had failed or was cancelled.
   public static func retry(_ job: inout JobRecord, at now: StoreTime) -> Bool {
@@ -172,7 +172,7 @@ import Headway
   /// Makes a scheduled job that is due wait for a worker.
   ///
   /// - Parameters:
-  ///   - job: A scheduled job.
+  ///   - job: A scheduled job whose time has come.
   ///   - now: The time of the store's clock.
   public static func becomeWaiting(_ job: inout JobRecord, at now: StoreTime) {
     becomeWaiting(&job, note: "due", at: now)
@@ -181,7 +181,7 @@ import Headway
   /// Makes a job ready because the signal that it waits for has arrived.
   ///
   /// - Parameters:
-  ///   - job: A job.
+  ///   - job: The job that might wait for the signal.
   ///   - signal: The name of the signal.
   ///   - now: The time of the store's clock.
   /// - Returns: Whether the job waited for this signal.
@@ -199,8 +199,8 @@ import Headway
   /// Changes a job that has not started, or that waits for its next attempt.
   ///
   /// - Parameters:
-  ///   - job: A job.
-  ///   - change: The change.
+  ///   - job: The job to change.
+  ///   - change: The property to change, with its new value.
   ///   - now: The time of the store's clock.
   /// - Returns: True if the job could be changed and had another value before.
   public static func change(_ job: inout JobRecord, _ change: JobChange, at now: StoreTime) -> Bool {
@@ -234,7 +234,7 @@ import Headway
     finish(&job, .cancelled, JobEndReason(.expired, "It had not started by its deadline."), at: now)
   }
 
-  /// Fails an unfinished job because a part of it can't be read.
+  /// Fails an unfinished job because part of it can't be read.
   ///
   /// - Parameters:
   ///   - job: A job that is not running and has not ended.
@@ -254,11 +254,11 @@ import Headway
     finish(&job, .cancelled, JobEndReason(.superseded, "by job \(other)"), at: now)
   }
 
-  /// Replaces the content of a job that has not started with that of a new job with the same key.
+  /// Replaces the content of a job that has not started with the content of a new job that has the same key.
   ///
   /// - Parameters:
-  ///   - job: A job.
-  ///   - new: The new job.
+  ///   - job: The job that holds the key.
+  ///   - new: The new job with the same key.
   ///   - now: The time of the store's clock.
   /// - Returns: True if the job had not started, so that it was changed.
   public static func replace(_ job: inout JobRecord, with new: NewJob, at now: StoreTime) -> Bool {

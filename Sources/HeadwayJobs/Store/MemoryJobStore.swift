@@ -70,14 +70,14 @@ public final class MemoryJobStore: JobStore {
 @_spi(JobStore) extension MemoryJobStore: JobStoreBackend {
   /// Stores new jobs as a whole or not at all.
   ///
-  /// - Parameter jobs: The new jobs.
-  /// - Returns: The number of each job.
+  /// - Parameter jobs: The jobs to store, in order.
+  /// - Returns: The ID of each job.
   /// - Throws: ``JobError`` if a queue is full, or if the jobs wait for unknown ones, or for each other in a cycle.
   public func enqueue(_ jobs: [NewJob]) throws -> [Enqueued] {
     try update { try $0.enqueue(jobs) }
   }
 
-  /// Records the endings of attempts, and claims jobs for a worker.
+  /// Records the endings of attempts and claims jobs for a worker.
   ///
   /// - Parameter exchange: The endings and claims of one worker.
   /// - Returns: The result for each ending, and the claimed jobs.
@@ -87,7 +87,7 @@ public final class MemoryJobStore: JobStore {
 
   /// Executes the writes of running attempts.
   ///
-  /// - Parameter writes: The writes.
+  /// - Parameter writes: The writes to execute, in order.
   /// - Returns: The result for each write.
   /// - Throws: ``JobError`` if new jobs wait for unknown ones, or for each other in a cycle. Nothing was written.
   public func write(_ writes: [FencedWrite]) throws -> [FencedAnswer] {
@@ -106,7 +106,7 @@ public final class MemoryJobStore: JobStore {
   ///
   /// - Parameters:
   ///   - name: The name of the checkpoint.
-  ///   - id: The job.
+  ///   - id: The ID of the job.
   /// - Returns: The value, or nil if there is none.
   public func checkpoint(_ name: String, of id: JobID) -> JobPayload? {
     state.withLock { $0.memory.checkpoints[id]?[name] }
@@ -124,7 +124,7 @@ public final class MemoryJobStore: JobStore {
   /// Confirms that a worker is alive.
   ///
   /// - Parameters:
-  ///   - worker: The worker.
+  ///   - worker: The worker that is alive.
   ///   - attempts: The attempts that it runs.
   /// - Returns: The cancelled and lost attempts, and whether the worker is still registered.
   public func beat(_ worker: WorkerID, running attempts: [JobFence]) -> WorkerBeat {
@@ -146,7 +146,7 @@ public final class MemoryJobStore: JobStore {
   /// Jobs that it has not ended return to their queues, and their attempts are not counted.
   ///
   /// - Parameters:
-  ///   - worker: The worker.
+  ///   - worker: The worker that has stopped.
   ///   - isRunningCode: Whether code of jobs still runs. The jobs then return to their queues after
   ///     ``kill(_:)`` and ``rescue()``.
   public func unregister(_ worker: WorkerID, isRunningCode: Bool) {
@@ -159,7 +159,7 @@ public final class MemoryJobStore: JobStore {
     }
   }
 
-  /// Returns the jobs of dead workers to their queues, and counts a crash for each.
+  /// Returns the jobs of dead workers to their queues and counts a crash for each.
   ///
   /// - Returns: The jobs that were returned, or have failed or were cancelled instead.
   public func rescue() -> [JobID] {
@@ -169,13 +169,13 @@ public final class MemoryJobStore: JobStore {
   /// Adds the jobs of due ticks, makes due jobs wait for a worker, cancels jobs that have missed their deadline, and
   /// continues to cancel the dependents of failed jobs.
   ///
-  /// - Returns: The earliest time at which a tick or a job is due, a job misses its deadline, or a rate permits another
+  /// - Returns: The earliest time when a tick or a job is due, a job misses its deadline, or a rate permits another
   ///   claim; nil if there is none.
   public func advance() -> StoreTime? { change { try $0.advance() } }
 
   /// Changes many jobs, or a queue.
   ///
-  /// - Parameter command: The change.
+  /// - Parameter command: The command to execute.
   /// - Returns: The number of jobs or queues that were changed.
   /// - Throws: ``JobError`` with the code ``JobError/Code/keyHeld`` or ``JobError/Code/dependencyFailed`` if no job can
   ///   be run again because other jobs hold the keys, or dependencies have failed.
@@ -186,7 +186,7 @@ public final class MemoryJobStore: JobStore {
   /// Changes a schedule.
   ///
   /// - Parameters:
-  ///   - command: The change.
+  ///   - command: The change to make.
   ///   - name: The name of the schedule.
   /// - Returns: Whether there was a schedule with this name, and the job that was added.
   public func perform(_ command: ScheduleCommand, on name: String) -> ScheduleAnswer {
@@ -195,18 +195,18 @@ public final class MemoryJobStore: JobStore {
 
   /// Returns all schedules.
   ///
-  /// - Returns: The schedules, in the order of their names.
+  /// - Returns: The schedules, ordered by name.
   public func schedules() -> [ScheduleRecord] {
     read { memory in memory.schedules.values.sorted { $0.name < $1.name } }
   }
 
-  /// Returns jobs in the order of their numbers.
+  /// Returns jobs ordered by ID.
   ///
   /// - Parameters:
   ///   - filter: The jobs to return.
-  ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with greater IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs.
-  /// - Returns: The jobs.
+  /// - Returns: The matching jobs, at most `limit`.
   /// - Complexity: O(*n* log *n*) in the number of jobs of the store.
   public func jobs(_ filter: JobFilter, after id: JobID?, limit: Int) -> [JobRecord] {
     read { memory in
@@ -217,8 +217,8 @@ public final class MemoryJobStore: JobStore {
 
   /// Returns the edges from and to jobs.
   ///
-  /// - Parameter ids: The jobs.
-  /// - Returns: The edges, in the order of the dependencies' numbers, and then of the dependents' numbers.
+  /// - Parameter ids: The IDs of the jobs.
+  /// - Returns: The edges, ordered by the dependency's ID and then by the dependent's ID.
   public func edges(of ids: [JobID]) -> [JobEdge] {
     read { memory in
       let edges = ids.flatMap { memory.graph.edges(from: $0) + memory.graph.edges(to: $0) }
@@ -228,7 +228,7 @@ public final class MemoryJobStore: JobStore {
 
   /// Returns how many jobs of each queue are in each state.
   ///
-  /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.
+  /// - Returns: The counts by queue, for queues that have jobs, are paused, or have settings.
   public func counts() -> [String: JobQueueCounts] {
     read { $0.counts(includesJobs: true) }
   }
@@ -236,7 +236,7 @@ public final class MemoryJobStore: JobStore {
   /// Returns the queues, workers and failures at one moment.
   ///
   /// - Parameter parts: The parts to read.
-  /// - Returns: The snapshot.
+  /// - Returns: A snapshot with the requested parts.
   public func snapshot(_ parts: JobsSnapshot.Parts) -> JobsSnapshot {
     let now = time()
     return read { $0.snapshot(parts, at: now) }
@@ -255,15 +255,15 @@ public final class MemoryJobStore: JobStore {
 
   /// Calls a function with hints about changes, until the returned token is released.
   ///
-  /// - Parameter handler: The function. It is called on the thread that has changed the store.
-  /// - Returns: A token. Release it to end the calls.
+  /// - Parameter handler: A function that is called with each hint, on the thread that has changed the store.
+  /// - Returns: A token that keeps the function registered. Release it to end the calls.
   public func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable {
     observers.add(handler)
   }
 
   private func read<Result>(_ body: (MemoryJobs) -> Result) -> Result { state.withLock { body($0.memory) } }
 
-  /// Changes the jobs under the lock, and calls observers after releasing it.
+  /// Changes the jobs under the lock and calls observers after releasing it.
   private func update<Result: Sendable>(_ body: (MemoryRows) throws -> Result) throws -> Result {
     let now = time()
     let (result, hints) = try state.withLock { rows in

@@ -2,7 +2,7 @@
   /// Returns the number of jobs of each queue in each state, and the pauses and settings of queues.
   ///
   /// - Parameter includesJobs: Whether to count the jobs.
-  /// - Returns: The numbers, by queue.
+  /// - Returns: The counts, by queue.
   public func counts(includesJobs: Bool) -> [String: JobQueueCounts] {
     var counts: [String: JobQueueCounts] = [:]
     for (name, queue) in queues { counts[name] = JobQueueCounts(queue) }
@@ -16,7 +16,7 @@
   /// - Parameters:
   ///   - parts: The parts to read.
   ///   - now: The time of the store's clock.
-  /// - Returns: The snapshot.
+  /// - Returns: A snapshot with the requested parts.
   public func snapshot(_ parts: JobsSnapshot.Parts, at now: StoreTime) -> JobsSnapshot {
     JobsSnapshot(
       time: now, counts: counts(includesJobs: parts.contains(.counts)),

@@ -7,7 +7,7 @@
   public private(set) var jobs: [JobID: JobRecord] = [:]
   /// The workers.
   public private(set) var workers: [WorkerID: WorkerDescription] = [:]
-  /// The times at which the workers started.
+  /// The times when the workers started.
   public private(set) var starts: [WorkerID: StoreTime] = [:]
   /// The checkpoints of each job, by name.
   public var checkpoints: [JobID: [String: JobPayload]] = [:]
@@ -39,7 +39,7 @@
   ///
   /// No number is used again.
   public struct LastNumbers: Hashable, Codable, Sendable {
-    /// The number of a job.
+    /// The ID of a job.
     public var job: Int64 = 0
     /// The number of a worker.
     public var worker: Int64 = 0
@@ -67,7 +67,7 @@
     return lastNumbers.position
   }
 
-  /// Writes a row, and updates the indexes.
+  /// Writes a row and updates the indexes.
   ///
   /// - Parameter job: The job, which might be new.
   public mutating func put(_ job: JobRecord) {
@@ -93,7 +93,7 @@
 
   /// Removes a job, its checkpoints and its dependencies.
   public mutating func remove(_ id: JobID) {
-    // A new job that is cancelled and not kept has edges, and was never stored.
+    // A new job that is cancelled and not kept has edges and was never stored.
     if let job = jobs.removeValue(forKey: id) { removeFromIndexes(job) }
     checkpoints[id] = nil
     graph.remove(id)
@@ -102,7 +102,7 @@
   /// Changes properties of a job that are in no index.
   ///
   /// - Parameters:
-  ///   - id: The job. Nothing happens if it does not exist.
+  ///   - id: The ID of the job. Nothing happens if it does not exist.
   ///   - body: The function that changes the job.
   public mutating func change(_ id: JobID, _ body: (inout JobRecord) -> Void) {
     if var job = jobs[id] {
@@ -116,7 +116,7 @@
   /// Returns the job that holds a key.
   ///
   /// - Parameters:
-  ///   - unique: The key.
+  ///   - unique: The key, with its scope.
   ///   - now: The time of the store's clock.
   /// - Returns: The job, or nil if there is none.
   public func holder(of unique: UniqueKey, at now: StoreTime) -> JobID? {
@@ -139,7 +139,7 @@
     return found.sorted { ($0.time, $0.job.id) < ($1.time, $1.job.id) }.prefix(limit).map(\.job)
   }
 
-  /// The earliest time at which a tick or a job is due, a job misses its deadline, or a rate permits another claim.
+  /// The earliest time when a tick or a job is due, a job misses its deadline, or a rate permits another claim.
   ///
   /// - Parameter now: The time of the store's clock.
   /// - Returns: The time, or nil if there is none.
@@ -172,7 +172,7 @@
   /// Writes the row of a worker.
   ///
   /// - Parameters:
-  ///   - worker: The worker.
+  ///   - worker: The identity of the worker.
   ///   - description: A description of the worker.
   ///   - start: When the worker started.
   public mutating func put(_ worker: WorkerID, _ description: WorkerDescription, since start: StoreTime) {
@@ -182,7 +182,7 @@
 
   /// Removes a worker.
   ///
-  /// - Parameter worker: The worker.
+  /// - Parameter worker: The identity of the worker.
   /// - Returns: Whether it existed.
   public mutating func remove(_ worker: WorkerID) -> Bool {
     dead.remove(worker)
@@ -191,14 +191,14 @@
     return workers.removeValue(forKey: worker) != nil
   }
 
-  /// Returns the jobs that a worker runs, in the order of their numbers.
+  /// Returns the jobs that a worker runs, ordered by ID.
   public func runningJobs(of worker: WorkerID) -> [JobRecord] {
     running[worker, default: []].sorted().compactMap { jobs[$0] }
   }
 }
 
 extension JobRecord {
-  /// The time at which a scheduled job is due; nil for other jobs.
+  /// The time when a scheduled job is due; nil for other jobs.
   @_spi(JobStore) public var scheduledTime: StoreTime? { state == .scheduled ? dueTime : nil }
 
   /// The deadline of a job that has not started; nil for other jobs.

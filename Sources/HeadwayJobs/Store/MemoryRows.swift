@@ -51,7 +51,7 @@ final class MemoryRows: MemoryTableRows {
 
   func setProgress(_ progress: JobProgress, of id: JobID) { memory.change(id) { $0.progress = progress } }
 
-  /// Removes a worker, and returns its jobs to their queues.
+  /// Removes a worker and returns its jobs to their queues.
   func remove(_ worker: WorkerID, isCrash: Bool) throws -> [JobID] {
     let isCrash = memory.stopped.remove(worker) == nil && isCrash
     return memory.remove(worker) ? try rescue(runningJobs(of: worker), isCrash: isCrash) : []

@@ -4,13 +4,13 @@
 
   /// Returns the unfinished and finished jobs among several jobs.
   ///
-  /// - Parameter ids: The numbers of the jobs.
+  /// - Parameter ids: The IDs of the jobs to return.
   /// - Returns: The jobs, in the same order.
   public func find(_ ids: [JobID]) -> [JobRecord] { ids.compactMap { memory.jobs[$0] } }
 
   /// Returns the unfinished jobs among several jobs.
   ///
-  /// - Parameter ids: The numbers of the jobs, in ascending order.
+  /// - Parameter ids: The IDs of the jobs, in ascending order.
   /// - Returns: The jobs, in the same order.
   public func findUnfinished(_ ids: [JobID]) -> [JobRecord] {
     ids.compactMap { id in memory.jobs[id].flatMap { $0.state.isFinished ? nil : $0 } }
@@ -18,27 +18,27 @@
 
   /// Returns whether a job exists and has not ended.
   ///
-  /// - Parameter id: The number of the job.
-  /// - Returns: Whether it does.
+  /// - Parameter id: The ID of the job.
+  /// - Returns: True if there is an unfinished job with this ID.
   public func isUnfinished(_ id: JobID) -> Bool { memory.isUnfinished(id) }
 
   /// Returns the jobs that hold keys.
   ///
   /// - Parameters:
-  ///   - keys: The keys.
+  ///   - keys: The keys to look up, in order.
   ///   - toReplace: Not used, because only one transaction runs at a time.
   /// - Returns: The job that holds each key; nil if there is none.
   public func holders(of keys: [UniqueKey], toReplace: Bool) -> [JobID?] {
     keys.map { memory.holder(of: $0, at: now) }
   }
 
-  /// Returns jobs that a command can change, in the order of their numbers, up to ``JobCommand/maxChangedCount``.
+  /// Returns jobs that a command can change, ordered by ID, up to ``JobCommand/maxChangedCount``.
   ///
   /// - Parameters:
   ///   - command: A command with a filter.
   ///   - prepare: Called once, with all jobs of the filter.
-  ///   - isIncluded: An additional condition. The function can change the job.
-  /// - Returns: The jobs.
+  ///   - isIncluded: A function that returns whether to select the job, and that can change the job.
+  /// - Returns: The selected jobs, with their changes.
   /// - Throws: The error of one of the functions.
   /// - Complexity: O(*n*) in the number of jobs, unless the filter has numbers.
   public func select(
@@ -62,7 +62,7 @@
 
   /// Returns the jobs whose retention has expired and that no unfinished job depends on.
   ///
-  /// - Returns: The numbers of the jobs, in ascending order; at most ``JobCommand/maxChangedCount``.
+  /// - Returns: The IDs of the jobs, in ascending order; at most ``JobCommand/maxChangedCount``.
   /// - Complexity: O(*n*) in the number of jobs.
   public func expiredJobs() -> [JobID] {
     let expired = memory.jobs.values.filter { job in
@@ -81,20 +81,20 @@
   /// Returns whether an attempt runs its job.
   ///
   /// - Parameter fence: The fence of the attempt.
-  /// - Returns: Whether it does.
+  /// - Returns: True if the job runs under this fence.
   public func isRun(by fence: JobFence) -> Bool { memory.jobs[fence.id]?.isRun(by: fence) == true }
 
   /// Returns the jobs that a worker runs.
   ///
-  /// - Parameter worker: The worker.
-  /// - Returns: The jobs, in the order of their numbers.
+  /// - Parameter worker: The identity of the worker.
+  /// - Returns: The jobs, ordered by ID.
   public func runningJobs(of worker: WorkerID) -> [JobRecord] { memory.runningJobs(of: worker) }
 
   /// Returns the values of one name that jobs have stored.
   ///
   /// - Parameters:
   ///   - name: The name of the checkpoints.
-  ///   - ids: The jobs.
+  ///   - ids: The IDs of the jobs.
   /// - Returns: The values of the jobs that have one.
   public func checkpoints(_ name: String, of ids: [JobID]) -> [JobID: JobPayload] {
     Dictionary(
@@ -111,7 +111,7 @@
   /// Returns the queues that have at least as many scheduled and waiting jobs as their limits.
   ///
   /// - Parameter limits: The limits of queues.
-  /// - Returns: The queues.
+  /// - Returns: The names of the full queues.
   public func fullQueues(_ limits: [String: Int]) -> Set<String> {
     Set(limits.filter { memory.limits.pendingCount(of: $0) >= $1 }.keys)
   }
@@ -120,8 +120,8 @@
 
   /// Returns the states of the jobs that exist.
   ///
-  /// - Parameter ids: The numbers of the jobs.
-  /// - Returns: The states.
+  /// - Parameter ids: The IDs of the jobs to look up.
+  /// - Returns: The states of the existing jobs, by ID.
   public func standings(of ids: [JobID]) -> [JobID: JobGraph.Standing] {
     let found = ids.compactMap { memory.jobs[$0] }.map { ($0.id, JobGraph.Standing($0)) }
     return Dictionary(found, uniquingKeysWith: { first, _ in first })
@@ -130,9 +130,9 @@
   /// Returns the unmet edges from dependencies.
   ///
   /// - Parameters:
-  ///   - ids: The dependencies.
+  ///   - ids: The IDs of the dependencies.
   ///   - limit: The maximum number of edges.
-  /// - Returns: The edges, in the order of the dependencies, and then of the dependents' numbers.
+  /// - Returns: The edges, in the order of `ids` and then by the dependent's ID.
   public func unmetEdges(from ids: [JobID], limit: Int) -> [JobEdge] {
     var found: [JobEdge] = []
     for id in ids where found.count < limit {
@@ -143,16 +143,16 @@
 
   /// Returns the jobs among several jobs that have unmet edges.
   ///
-  /// - Parameter ids: The numbers of the jobs.
-  /// - Returns: The numbers of the jobs that have unmet edges.
+  /// - Parameter ids: The IDs of the jobs to check.
+  /// - Returns: The IDs of the jobs that have unmet edges.
   public func jobsWithUnmetEdges(_ ids: [JobID]) -> Set<JobID> {
     Set(ids.filter { id in memory.graph.edges(from: id).contains { $0.status == .unmet } })
   }
 
   /// Returns the edges to dependents.
   ///
-  /// - Parameter ids: The dependents.
-  /// - Returns: The edges, in the order of the dependencies' numbers for each of them.
+  /// - Parameter ids: The IDs of the dependents.
+  /// - Returns: The edges, ordered by the dependency's ID for each dependent.
   public func edges(to ids: [JobID]) -> [JobEdge] { ids.flatMap { memory.graph.edges(to: $0) } }
 
   /// Marks edges from ended jobs as met if the results fulfill the requirements, and updates the dependents.
@@ -182,7 +182,7 @@
 
   /// Returns the jobs that have ended and still have unmet edges.
   ///
-  /// - Returns: The jobs, in the order of their numbers.
+  /// - Returns: The jobs, ordered by ID.
   public func cascades() -> [JobGraph.Standing] {
     memory.graph.cascades.sorted { $0.key < $1.key }.map {
       JobGraph.Standing(id: $0.key, state: memory.jobs[$0.key]?.state ?? .failed, culprit: $0.value)
@@ -194,19 +194,19 @@
   /// Returns the jobs that have not started by their deadline.
   ///
   /// - Parameter limit: The maximum number of jobs.
-  /// - Returns: The jobs, in the order of the deadlines.
+  /// - Returns: The jobs, ordered by deadline.
   public func lateJobs(limit: Int) -> [JobRecord] { memory.jobs(until: now, by: \.deadlineToStart, limit: limit) }
 
   /// Returns the scheduled jobs that are due.
   ///
   /// - Parameter limit: The maximum number of jobs.
-  /// - Returns: The jobs, in the order of their times.
+  /// - Returns: The jobs, ordered by due time.
   public func dueJobs(limit: Int) -> [JobRecord] { memory.jobs(until: now, by: \.scheduledTime, limit: limit) }
 
   /// Returns the schedules that have a due tick.
   ///
   /// - Parameter limit: The maximum number of schedules.
-  /// - Returns: The schedules, in the order of the ticks.
+  /// - Returns: The schedules, ordered by tick.
   public func dueSchedules(limit: Int) -> [DueSchedule] {
     let due = memory.schedules.values.compactMap { schedule in
       schedule.nextTickTime.flatMap { $0 <= now ? (time: $0, name: schedule.name) : nil }
@@ -220,7 +220,7 @@
   /// Returns the schedule of a name.
   ///
   /// - Parameters:
-  ///   - name: The name.
+  ///   - name: The name of the schedule.
   ///   - definition: Not used, because all definitions can be read.
   /// - Returns: The schedule; nil if there is none.
   public func schedule(_ name: String, orWith definition: ScheduleDefinition?) -> ScheduleRecord? {

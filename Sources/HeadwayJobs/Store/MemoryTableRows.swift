@@ -8,15 +8,15 @@
   /// Claims jobs for a worker.
   ///
   /// - Parameters:
-  ///   - claim: The claim.
-  ///   - worker: The worker.
-  /// - Returns: The claimed jobs. Run them in this order.
+  ///   - claim: The queue, with the number of jobs to claim.
+  ///   - worker: The worker that claims the jobs.
+  /// - Returns: The claimed jobs, to be run in this order.
   /// - Throws: An error of the store.
   public func claim(_ claim: JobClaim, by worker: WorkerID) throws -> [JobRecord] {
     try MemoryClaim.run(claim, by: worker, in: self)
   }
 
-  /// Records the endings of attempts, and claims jobs for a worker that ``memory`` contains.
+  /// Records the endings of attempts and claims jobs for a worker that ``memory`` contains.
   ///
   /// - Parameter exchange: The endings and claims of the worker.
   /// - Returns: The result for each ending, and the claimed jobs.
@@ -39,7 +39,7 @@
     return hasMoreTicks || hasMoreLate || hasMoreDue ? now : nextTime(after: now)
   }
 
-  /// Returns the next time at which ``advance()`` must be called.
+  /// Returns the next time when ``advance()`` must be called.
   ///
   /// - Parameter now: The time of the store's clock.
   /// - Returns: The time, which is in the past if something is due; nil if nothing will be due.

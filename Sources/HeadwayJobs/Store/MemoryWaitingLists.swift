@@ -78,7 +78,7 @@ struct MemoryWaitingLists {
   }
 }
 
-/// Jobs in the order of their positions.
+/// Jobs ordered by position.
 struct WaitingList {
   private var entries: [(position: Int64, id: JobID)] = []
   /// The number of entries at the beginning of the array that have been removed.

@@ -15,9 +15,9 @@ import Headway
   public var priority: Int
   /// How long the job waits before it is ready for the first time, by the store's clock.
   public var delay: Duration?
-  /// The earliest time at which the job runs; nil if there is a delay.
+  /// The earliest time when the job runs; nil if there is a delay.
   public var startTime: StoreTime?
-  /// The time at which the job is cancelled if it has not started.
+  /// The time when the job is cancelled if it has not started.
   public var deadline: StoreTime?
   /// The other options.
   public var settings: JobSettings
@@ -35,8 +35,8 @@ import Headway
   /// - Parameters:
   ///   - kind: The kind of the job.
   ///   - version: The version of the payload.
-  ///   - payload: The encoded job.
-  ///   - options: The options. The options of a job's type are not added.
+  ///   - payload: The job in its encoded form.
+  ///   - options: All options of the job. The options of a job's type are not added.
   /// - Precondition: The kind is not empty, no duration in the options is negative, and limits are positive.
   public init(kind: JobKind, version: Int = 1, payload: JobPayload, options: JobOptions = []) {
     options.requireValid(for: kind)
@@ -55,8 +55,8 @@ import Headway
   /// Encodes a job.
   ///
   /// - Parameters:
-  ///   - job: The job.
-  ///   - options: The options. They take precedence over the options of the type.
+  ///   - job: The job to encode.
+  ///   - options: Options of the job. They take precedence over the options of the type.
   /// - Throws: ``JobError`` with the code ``JobError/Code/unencodablePayload``.
   /// - Precondition: The kind is not empty, no duration in the options is negative, and limits are positive.
   public init<Type: Job>(_ job: Type, options: JobOptions) throws {

@@ -7,7 +7,7 @@ public struct WorkerID: RawRepresentable, Hashable, Comparable, Codable, Sendabl
 
   /// Creates an identity from its number.
   ///
-  /// - Parameter rawValue: The number.
+  /// - Parameter rawValue: The number that the store has assigned to the worker.
   public init(rawValue: Int64) { self.rawValue = rawValue }
 
   /// The number in decimal notation.
@@ -16,13 +16,15 @@ public struct WorkerID: RawRepresentable, Hashable, Comparable, Codable, Sendabl
   /// Compares two numbers.
   ///
   /// - Parameters:
-  ///   - left: An identity.
+  ///   - left: The identity on the left side of the operator.
   ///   - right: Another identity.
   /// - Returns: Whether the first worker registered before the second.
   public static func < (left: WorkerID, right: WorkerID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The identity of an attempt, which each of its writes contains, so that it can't change a job that runs elsewhere.
+/// The identity of an attempt.
+///
+/// Each write of the attempt contains the fence, so the attempt can't change a job that runs elsewhere.
 @_spi(JobStore) public struct JobFence: Hashable, Sendable {
   /// The job.
   public var id: JobID
@@ -36,7 +38,7 @@ public struct WorkerID: RawRepresentable, Hashable, Comparable, Codable, Sendabl
   /// Creates a fence.
   ///
   /// - Parameters:
-  ///   - id: The job.
+  ///   - id: The ID of the job.
   ///   - attempt: The number of the attempt.
   ///   - epoch: The number of times that the job was claimed or abandoned.
   ///   - owner: The worker that has claimed the job.

@@ -4,7 +4,7 @@
 /// Keeps passwords out of messages.
 ///
 /// libpq and the server repeat the names of hosts, ports, databases and users in their messages. If a password is not
-/// percent-encoded or quoted, a part of it could be read as one of these names.
+/// percent-encoded or quoted, part of it could be read as one of these names.
 extension ConnectionSettings {
   static let invalid = JobError(
     .unusableStore,
@@ -71,7 +71,7 @@ extension ConnectionSettings {
     return prefix + "/\(database)?host=\(Self.encoded(host, keeping: "/:,"))" + (port.isEmpty ? "" : "&port=\(port)")
   }
 
-  /// Returns a text in the form that a part of a URL requires.
+  /// Returns a text in the form that is required in a component of a URL.
   private static func encoded(_ text: String, keeping others: String = "") -> String {
     let plain = Set(("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~" + others).utf8)
     return text.utf8.map { byte -> String in
@@ -89,7 +89,7 @@ extension PostgresJobStore {
 
   /// Checks the name of a schema.
   ///
-  /// - Parameter name: The name.
+  /// - Parameter name: The name of the schema.
   /// - Throws: `JobError` with the code `unusableStore`.
   package static func checkSchema(_ name: String) throws { _ = try SchemaName(name) }
 }

@@ -5,7 +5,7 @@ import CPostgreSQL
 
 /// The parameters of a connection string, and the time limits of a store.
 struct ConnectionSettings: Sendable {
-  /// The parameters in the order of the string.
+  /// The parameters, in the same order as in the string.
   private(set) var parameters: [(name: String, value: String)] = []
 
   /// The time limits.
@@ -55,7 +55,7 @@ struct ConnectionSettings: Sendable {
       .map { ($0.name, $0.value.split(separator: ",", omittingEmptySubsequences: false)) }
     let count = lists.map(\.1.count).max() ?? 1
     return parameters.map { name, value in
-      // A single port is that of all servers.
+      // A single port applies to all servers.
       guard let list = lists.first(where: { $0.0 == name })?.1, list.count == count else { return (name, value) }
       let start = failures % count
       return (name, (list[start...] + list[..<start]).joined(separator: ","))
@@ -84,9 +84,8 @@ public struct PostgresTimeLimits: Hashable, Sendable {
   public var statement = Duration.seconds(10)
   /// The time that a transaction of the store waits for this process between two statements; 3 s by default.
   ///
-  /// After that time, the server undoes the transaction. So a process that is suspended, or that the server can't
-  /// reach, does not hold locks that other workers need. A transaction of the application has its own time limit
-  /// instead.
+  /// After that time, the server undoes the transaction. Therefore, a suspended or unreachable process does not hold
+  /// locks that other workers need. A transaction of the application has its own time limit instead.
   public var idleTransaction = Duration.seconds(3)
   /// The time that a request waits while the server is unavailable; 10 s by default.
   public var request = Duration.seconds(10)
@@ -105,9 +104,9 @@ public struct PostgresTimeLimits: Hashable, Sendable {
     }
   }
 
-  /// The time after which a server that has not answered is lost.
+  /// How long a server can take to answer before its connection is considered lost.
   ///
-  /// It is a little longer than that of a statement, which the server itself ends.
+  /// It is a little longer than the time limit of a statement, which the server enforces.
   var answer: Duration { statement + .seconds(5) }
 }
 

@@ -62,7 +62,7 @@ extension StoreTime: BinaryValue {
 
   init(binary value: Int64) {
     let (sum, overflow) = value.addingReportingOverflow(Self.epoch)
-    // Infinite times, and those of the last 30 years that PostgreSQL can store, become the first or the last time.
+    // Infinite times, and times in the last 30 years that PostgreSQL can store, become the first or the last time.
     self.init(microseconds: value == .min ? .min : overflow ? .max : sum)
   }
 }

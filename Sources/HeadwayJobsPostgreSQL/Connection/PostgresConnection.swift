@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// The thread executes requests one after another. A request that fails because the connection was lost is repeated on
 /// the next connection, unless it might have been committed. While the server is unavailable, the pauses between the
-/// attempts grow from 0.1 s to 30 s, with jitter, and each request fails when its time is over.
+/// attempts grow from 0.1 s to 30 s, with jitter, and each request fails when its time limit has expired.
 final class PostgresConnection: Sendable {
   private struct State {
     var requests: [Request] = []
@@ -24,7 +24,7 @@ final class PostgresConnection: Sendable {
     let end: ContinuousClock.Instant
     /// Whether it can be executed again after the connection was lost before a commit.
     let isRepeatable: Bool
-    /// Executes the request, and returns the function that resumes the caller.
+    /// Executes the request and returns the function that resumes the caller.
     let perform: @Sendable (PostgresSession) throws -> @Sendable () -> Void
     /// Resumes the caller with an error.
     let fail: @Sendable (any Error) -> Void
@@ -72,7 +72,7 @@ final class PostgresConnection: Sendable {
   ///
   /// - Parameters:
   ///   - isRepeatable: Whether the function can be called again after the connection was lost before a commit.
-  ///   - body: The function.
+  ///   - body: A function that can block, and that uses the connection only while it runs.
   /// - Throws: The error of the function, or `JobError` if there is no connection.
   /// - Returns: The value of the function.
   func run<Answer: Sendable>(
@@ -104,7 +104,7 @@ final class PostgresConnection: Sendable {
     if mustStart { start() } else { pipe.wake() }
   }
 
-  /// Makes the thread check for work, and starts it if necessary.
+  /// Makes the thread check for work and starts it if necessary.
   func wake() {
     let mustStart = state.withLock { state in
       guard !state.isClosed else { return false }
@@ -114,7 +114,7 @@ final class PostgresConnection: Sendable {
     if mustStart { start() } else { pipe.wake() }
   }
 
-  /// Executes the pending requests, and closes the connection.
+  /// Executes the pending requests and closes the connection.
   func close() async {
     await withCheckedContinuation { continuation in
       let isDone = state.withLock { state in

@@ -94,8 +94,8 @@ extension PostgresError {
     (table, column) = (text(headway_table(result)), text(headway_column(result)))
   }
 
-  /// Whether the same transaction can succeed if it is executed again, because it failed only due to the changes of
-  /// others.
+  /// Whether the same transaction can succeed if it is executed again, because it failed only due to concurrent
+  /// changes.
   var isConflict: Bool {
     if isPlanOutdated { return true }
     return switch sqlState {
@@ -111,8 +111,8 @@ extension PostgresError {
 extension PostgresError {
   /// Whether the server rejects a value of a row of the store, so that the same request always fails.
   ///
-  /// These are errors of data (class 22), exceeded limits of the server (class 54), and violated constraints of the
-  /// row itself. All other errors depend on something that can change: other rows (other errors of the class 23),
+  /// These are data errors (class 22), exceeded server limits (class 54), and violated constraints of the row itself.
+  /// All other errors depend on something that can change. The cause can be other rows (other errors of the class 23),
   /// other transactions (40, 55), the server and the connection (08, 53, 57, 58), privileges and tables (28, 42), or
   /// code of functions and triggers (P0).
   var isOfValue: Bool {
@@ -121,12 +121,14 @@ extension PostgresError {
   }
 }
 
-/// The connection was lost before a transaction of the application began, so that it can begin on the next one.
+/// The connection was lost before a transaction of the application began, so the transaction can begin on the next
+/// connection.
 struct NotBegun: Error {
   let underlyingError: PostgresError
 }
 
-/// The connection was lost while a transaction was being committed, so it is not known whether it was.
+/// The connection was lost while a transaction was being committed, so it is unknown whether the transaction was
+/// committed.
 struct UnknownCommit: Error {
   let underlyingError: PostgresError
 }

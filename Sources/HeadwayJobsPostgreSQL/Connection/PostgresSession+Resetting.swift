@@ -3,9 +3,9 @@ import CPostgreSQL
 @_spi(JobStore) import HeadwayJobs
 
 extension PostgresSession {
-  /// Ends a transaction in which application code has executed statements, and resets the state of the session.
+  /// Ends a transaction that has executed statements of the application, and resets the state of the session.
   ///
-  /// Other code uses the session next, and must not find variables, roles, locks, temporary tables, cursors, statements
+  /// Other code uses the session next and must not find variables, roles, locks, temporary tables, cursors, statements
   /// or channels that this code has left behind. Behind a pooler, both steps happen on the same connection to the
   /// server, because the pooler gives the connection to another client only after the last statement.
   ///

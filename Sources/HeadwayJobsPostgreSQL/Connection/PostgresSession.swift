@@ -26,8 +26,8 @@ final class PostgresSession {
   private(set) var isPooled = false
   /// Whether the server was a standby when the connection was opened.
   ///
-  /// Then it can only read. After a failover, the name of a server can still lead to the former primary one. Therefore,
-  /// a connection that is used to write is lost, so that the name is resolved again.
+  /// Then it can only read. After a failover, a server name can still lead to the old primary server. Therefore, a
+  /// connection that is used to write is lost, so that the name is resolved again.
   private(set) var isStandby = false
   /// The names of the prepared statements by their text.
   var prepared: [String: String] = [:]
@@ -37,7 +37,9 @@ final class PostgresSession {
   var deferred: [Statement] = []
   /// The notifications that have arrived.
   private var notifications: [String] = []
-  /// The number of requests that were sent, each of which is a round trip.
+  /// The number of requests that were sent.
+  ///
+  /// Each request is a round trip.
   private(set) var requestCount = 0
   /// The number of statements that were sent.
   private(set) var statementCount = 0
@@ -110,7 +112,7 @@ final class PostgresSession {
     }
   }
 
-  /// Finds out whether there is a pooler, and sets the time limits.
+  /// Finds out whether there is a pooler and sets the time limits.
   private func configure() throws {
     let process = try run(Statement(SessionSQL.process))
     guard let row = process.first else { throw PostgresError.lost("The server does not describe its process.") }
@@ -121,7 +123,7 @@ final class PostgresSession {
     if !isPooled { _ = try run(settingStatement(isLocal: false)) }
   }
 
-  /// Sets the time limits, and makes commits durable, whatever the defaults of the role are.
+  /// Sets the time limits and makes commits durable, whatever the defaults of the role are.
   func settingStatement(isLocal: Bool) -> Statement {
     var statement = Statement(SessionSQL.settings)
     statement.add("\(settings.limits.lock.milliseconds)")
@@ -171,12 +173,12 @@ final class PostgresSession {
 
   /// Sends a statement together with the next one.
   ///
-  /// If it fails, the next one fails with its error.
+  /// If the deferred statement fails, the next statement fails with its error.
   func runLater(_ statement: Statement) { deferred.append(statement) }
 
   func forgetDeferred() { deferred = [] }
 
-  /// Sends the deferred statements if there are many, so that a transaction is not silent for long.
+  /// Sends the deferred statements if there are many, so that a transaction is not silent for a long time.
   func sendDeferredIfMany() throws { if deferred.count >= 200 { _ = try run([]) } }
 
   /// Executes statements in one round trip.
@@ -184,7 +186,7 @@ final class PostgresSession {
   /// Outside of a transaction block, they are one transaction.
   ///
   /// - Throws: `PostgresError`: the first error of a statement, or the error that has ended the session.
-  /// - Returns: The results.
+  /// - Returns: The result of each statement, in order.
   func run(_ statements: [Statement]) throws -> [QueryResult] {
     if let loss { throw loss }
     do {
@@ -209,7 +211,7 @@ final class PostgresSession {
     var failure: (error: PostgresError, index: Int)?
   }
 
-  /// Sends statements, and waits for their results.
+  /// Sends statements and waits for their results.
   func exchange(_ statements: [Statement]) throws -> Answer {
     let end = ContinuousClock.now + settings.limits.answer
     requestCount += 1
@@ -278,11 +280,11 @@ final class PostgresSession {
     /// Whether it executes a statement that was prepared earlier.
     var isPrepared = false
 
-    /// Whether it sets the mode of a transaction, which a standby refuses.
+    /// Whether it sets the mode of a transaction, which a standby rejects.
     var isForWriting: Bool { sql == SessionSQL.begin || sql == SessionSQL.writing }
   }
 
-  /// Sends a statement, and prepares it first if it is frequent.
+  /// Sends a statement and prepares it first if it is frequent.
   private func send(_ statement: Statement) throws -> [Command] {
     let sql = statement.sql
     guard statement.isFrequent, !isPooled else {
@@ -349,7 +351,7 @@ final class PostgresSession {
     case PGRES_PIPELINE_ABORTED: return nil
     default:
       var error = PostgresError(result.handle, isConnectionLost: false)
-      // The server ends the connection after errors of these classes.
+      // The server closes the connection after errors of these classes.
       let isEnd = error.sqlState.map { $0.hasPrefix("57P") || $0.hasPrefix("08") || $0 == "25P03" } ?? true
       error.isConnectionLost = isEnd || PQstatus(connection) == CONNECTION_BAD
       return error
@@ -367,7 +369,7 @@ final class PostgresSession {
 
   /// Waits until the descriptor is ready.
   ///
-  /// - Returns: False if the time is over.
+  /// - Returns: False if the time limit has expired.
   private static func wait(_ descriptor: Int32, _ events: Int16, until end: ContinuousClock.Instant) throws -> Bool {
     guard descriptor >= 0 else { throw PostgresError.lost("The connection was lost.") }
     while true {
@@ -400,7 +402,7 @@ final class PostgresSession {
     }
   }
 
-  /// Returns the texts of the notifications that have arrived since the last call.
+  /// Returns the strings of the notifications that have arrived since the last call.
   func takeNotifications() -> [String] {
     defer { notifications = [] }
     return notifications

@@ -1,8 +1,8 @@
 #if PostgreSQL
 @_spi(JobStore) import HeadwayJobs
 
-// The functions that are `SECURITY DEFINER` run with the privileges of the owner of the tables. Their search path
-// contains no schema in which another role can create objects.
+// The functions that are `SECURITY DEFINER` run with the privileges of the owner of the tables. No other role can
+// create objects in the schemas of their search path.
 
 extension Migration0001 {
   static let functions = """

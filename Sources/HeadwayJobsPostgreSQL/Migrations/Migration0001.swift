@@ -3,7 +3,7 @@
 
 /// Creates the tables, and the functions for other clients.
 ///
-/// The tables have the same columns as those of `SQLiteJobStore`.
+/// The tables have the same columns as the tables of `SQLiteJobStore`.
 enum Migration0001 {
   static let migration = StoreMigration(1, "\(tables)\n\(functions)")
 

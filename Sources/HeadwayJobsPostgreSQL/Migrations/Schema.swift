@@ -49,7 +49,7 @@ enum Schema {
     return (stored, stored)
   }
 
-  /// Refuses a database that can't store every text.
+  /// Rejects a database that can't store every text.
   static func checkEncoding(_ session: PostgresSession) throws {
     let encoding = try session.run(Statement(MetaSQL.encoding)).first?.text(0) ?? ""
     guard encoding == "UTF8" || encoding == "SQL_ASCII" else {

@@ -43,7 +43,7 @@ struct RowValues: StoredRowWriter {
 extension String {
   /// The text with a visible character instead of each null character, which PostgreSQL can't store.
   ///
-  /// Only descriptions are changed. Names and keys with null characters are refused.
+  /// Only descriptions are changed. Names and keys with null characters are rejected.
   var withoutNull: String {
     utf8.contains(0) ? split(separator: "\0", omittingEmptySubsequences: false).joined(separator: "\u{2400}") : self
   }

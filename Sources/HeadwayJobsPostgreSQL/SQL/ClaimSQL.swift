@@ -149,8 +149,8 @@ enum ClaimSQL {
 
   /// The queues with waiting jobs among those of a list; by the indexes of the parts.
   ///
-  /// Each step finds the first queue with waiting jobs that is not before the next name of the list, and continues with
-  /// the name after that queue. Therefore, there are no more steps than names, and no more steps than queues with
+  /// Each step finds the first queue with waiting jobs that is not before the next name of the list and continues with
+  /// the name after that queue. Therefore, there are at most as many steps as names, and at most as many as queues with
   /// waiting jobs.
   static let waitingQueues = """
     WITH RECURSIVE names AS MATERIALIZED (

@@ -5,7 +5,7 @@
 enum EnqueueSQL {
   /// Inserts jobs without keys or dependencies, and the receipt, or nothing if a queue has a pending limit.
   ///
-  /// It is a transaction of its own.
+  /// It is a separate transaction.
   static let insertPlain = """
     WITH clock AS MATERIALIZED (SELECT coalesce($13::timestamptz, clock_timestamp()) AS now),
     stored AS (

@@ -17,9 +17,9 @@ enum FindingsSQL {
     FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid() AND datname = current_database()
     AND xact_start IS NOT NULL ORDER BY xact_start LIMIT 1
     """
-  /// Whether the role can see the transactions of others, and its name.
+  /// Whether the role can see the transactions of other roles, and the name of the role.
   static let visibility = "SELECT pg_has_role('pg_read_all_stats', 'USAGE'), current_user::text"
-  /// The numbers of live and dead rows of the table of unfinished jobs.
+  /// The numbers of live and dead rows in the table of unfinished jobs.
   static let rows = "SELECT n_live_tup, n_dead_tup FROM pg_stat_user_tables WHERE relid = 'headway.job'::regclass"
   /// The name of the role, and whether it can run jobs.
   static let privileges = "SELECT current_user, has_table_privilege('headway.job', 'UPDATE')"

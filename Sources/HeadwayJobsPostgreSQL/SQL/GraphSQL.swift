@@ -5,7 +5,7 @@
 enum GraphSQL: GraphStatements {
   // MARK: Jobs
 
-  /// The states of unfinished jobs, whose rows are locked in the order of their numbers; by the primary key.
+  /// The states of unfinished jobs, whose rows are locked in ascending order of ID; by the primary key.
   static let unfinishedStandings = """
     SELECT id, state, NULL::bigint FROM headway.job WHERE id = ANY($1) ORDER BY id FOR UPDATE
     """
@@ -32,7 +32,7 @@ enum GraphSQL: GraphStatements {
       ORDER BY dependent LIMIT $3) e
     LIMIT $3
     """
-  /// Locks the dependents of jobs that have ended, in the order of their numbers; by the primary key.
+  /// Locks the dependents of jobs that have ended, in ascending order of ID; by the primary key.
   ///
   /// The store executes this statement and the next one itself, because calling the function takes a tenth longer.
   static let lockDependents = """

@@ -4,7 +4,7 @@
 extension JobSQL: JobStatements {
   // MARK: Finding jobs
 
-  /// Unfinished jobs, whose rows are locked in the order of their numbers; by the primary key.
+  /// Unfinished jobs, whose rows are locked in ascending order of ID; by the primary key.
   static let findUnfinished = """
     SELECT \(unfinishedColumns) FROM headway.job WHERE id = ANY($1) ORDER BY id FOR UPDATE
     """
@@ -30,7 +30,7 @@ extension JobSQL: JobStatements {
     """
   /// The unfinished jobs that hold keys; by `job_unique`.
   static let holders = "SELECT unique_key, id FROM headway.job WHERE unique_key = ANY($1)"
-  /// The unfinished jobs that hold keys, whose rows are locked in the order of their numbers; by `job_unique`.
+  /// The unfinished jobs that hold keys, whose rows are locked in ascending order of ID; by `job_unique`.
   static let lockHolders = """
     SELECT unique_key, id FROM headway.job WHERE unique_key = ANY($1) ORDER BY id FOR UPDATE
     """
@@ -85,7 +85,7 @@ extension JobSQL: JobStatements {
 
   /// Moves the jobs of attempts that have succeeded to the table `done`, unless they are not kept; by the primary key.
   ///
-  /// The parameters are the fences and the results, and the time. The rows are locked in the order of the numbers.
+  /// The parameters are the fences and the results, and the time. The rows are locked in ascending order of ID.
   static let succeed = """
     WITH ending AS (
       SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[])

@@ -1,7 +1,7 @@
 #if PostgreSQL
 @_spi(JobStore) import HeadwayJobs
 
-/// Statements about the rows of jobs: unfinished jobs are in `job`, finished ones in `done`.
+/// Statements about job rows: unfinished jobs are in `job`, finished ones in `done`.
 enum JobSQL {
   /// The columns of the table `job` that `JobRow.read(_:)` expects.
   static let unfinishedColumns = list(JobRow.common + JobRow.unfinished + noEnd)

@@ -9,7 +9,9 @@ enum LimitSQL: LimitStatements {
   static let queues = "SELECT \(QueueRow.columns) FROM headway.queue"
   /// A queue, whose row is locked; by the primary key.
   static let lockQueue = "\(queues) WHERE name = $1 FOR UPDATE"
-  /// Locks the queues that count failures, in the order of their names, so that exchanges don't deadlock.
+  /// Locks the queues that count failures.
+  ///
+  /// The locks are acquired in alphabetical order, so that exchanges don't deadlock.
   static let lockFailureCounts = """
     SELECT name FROM headway.queue WHERE failure_limit IS NOT NULL ORDER BY name FOR UPDATE
     """
@@ -75,9 +77,9 @@ enum LimitSQL: LimitStatements {
 enum LockSQL {
   /// Acquires a lock exclusively.
   static let lock = "SELECT pg_advisory_xact_lock($1, $2)"
-  /// Acquires a lock that others can share.
+  /// Acquires a lock that other transactions can share.
   static let share = "SELECT pg_advisory_xact_lock_shared($1, $2)"
-  /// Acquires a lock exclusively if it is free, and returns whether it was.
+  /// Acquires a lock exclusively if it is free and returns whether it was free.
   static let tryLock = "SELECT pg_try_advisory_xact_lock($1, $2)"
 }
 #endif

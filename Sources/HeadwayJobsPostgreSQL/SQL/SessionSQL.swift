@@ -7,13 +7,13 @@ enum SessionSQL {
     FROM pg_stat_activity WHERE pid = pg_backend_pid()
     """
 
-  /// Sets the time limits, and makes commits durable, whatever the defaults of the role are.
+  /// Sets the time limits and makes commits durable, whatever the defaults of the role are.
   ///
-  /// Each execution has its own plan, because the sizes of the tables change quickly. The plan of a prepared statement
-  /// that was made for an empty queue reads the whole table. Jobs are drained three times as fast without such plans.
+  /// Each execution has its own plan, because table sizes change quickly. If a prepared statement was planned while a
+  /// queue was empty, its plan reads the whole table. Jobs are drained three times as fast without such plans.
   ///
-  /// The parameters are the limits of locks and statements, whether the settings are those of a transaction, and the
-  /// limit of idle transactions.
+  /// The parameters are the limits of locks and statements, whether the settings apply to a transaction, and the limit
+  /// of idle transactions.
   static let settings = """
     SELECT set_config('lock_timeout', $1, $3), set_config('statement_timeout', $2, $3), set_config('jit', 'off', $3),
     set_config('default_transaction_read_only', 'off', $3),

@@ -43,7 +43,7 @@ enum WorkerSQL {
     AND j.owner = x.by_owner AND j.\(JobSQL.isRunning)
     """
 
-  /// Renews leases by a length in microseconds, and returns which workers were renewed, and which are locked; by the
+  /// Renews leases by a length in microseconds and returns which workers were renewed, and which are locked; by the
   /// primary key.
   ///
   /// The statement does not wait for locks. A worker whose row is locked keeps its lease, and its renewal is tried

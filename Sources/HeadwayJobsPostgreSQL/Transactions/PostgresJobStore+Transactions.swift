@@ -19,7 +19,7 @@ extension PostgresJobStore {
   ///
   /// - Parameters:
   ///   - limit: The time limit of `body`.
-  ///   - body: The function. It is called once, on a thread of the store, and can block.
+  ///   - body: A function that makes the changes. It is called once, on a thread of the store, and can block.
   /// - Returns: The value that `body` has returned.
   /// - Throws: The error of `body`; `JobError` with the code `timeLimitExceeded` or `transactionEnded`. The code is
   ///   `outcomeUnknown` if the connection was lost during the commit.
@@ -63,9 +63,9 @@ extension Jobs {
   ///
   /// - Precondition: The store is the ``PostgresJobStore`` of the transaction.
   /// - Parameters:
-  ///   - job: The job.
+  ///   - job: The job to store.
   ///   - options: Options of the job. They take precedence over the options of the type. A delay begins with this call.
-  ///   - transaction: The transaction.
+  ///   - transaction: A transaction of the same store.
   /// - Returns: A handle to the new job, or to the one that holds the key.
   /// - Throws: `JobError`, for example with the code `payloadTooLarge`, or `queueFull`, because the call never waits
   ///   for room; or ``PostgresError``. The job was not stored.
@@ -80,8 +80,8 @@ extension Jobs {
   ///
   /// - Precondition: The store is the ``PostgresJobStore`` of the transaction.
   /// - Parameters:
-  ///   - batch: The jobs.
-  ///   - transaction: The transaction.
+  ///   - batch: The jobs, with the dependencies between them.
+  ///   - transaction: A transaction of the same store.
   /// - Returns: The handles of the jobs.
   /// - Throws: `JobError`, for example with the code `dependencyCycle`, or ``PostgresError``. No job was stored.
   @discardableResult
@@ -97,10 +97,10 @@ extension Jobs {
   ///
   /// - Precondition: The store is the ``PostgresJobStore`` of the transaction.
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - name: The name of the signal.
   ///   - value: The value; `true` by default.
-  ///   - transaction: The transaction.
+  ///   - transaction: A transaction of the same store.
   /// - Returns: False if the job has ended or does not exist.
   /// - Throws: `JobError`, for example with the code `tooManySignals`, or ``PostgresError``. Nothing was sent.
   @discardableResult
@@ -158,8 +158,8 @@ extension JobContext {
   /// - Parameters:
   ///   - name: The name of the step. Each attempt can use a name only once.
   ///   - limit: The time limit of `body`.
-  ///   - body: The step. It is called once, on a thread of the store. It can use savepoints, but must not begin or end
-  ///     transactions.
+  ///   - body: The code of the step, which runs only if no attempt has stored its value. It is called once, on a thread
+  ///     of the store. It can use savepoints but must not begin or end transactions.
   /// - Returns: The value of the step, from this attempt or an earlier one.
   /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
   ///   `duplicateCheckpoint`, `payloadTooLarge`, `timeLimitExceeded`, or `transactionEnded`; `JobSuspension` if the
@@ -205,7 +205,7 @@ extension JobContext {
   /// - Precondition: The store is a ``PostgresJobStore``.
   /// - Parameters:
   ///   - limit: The time limit of `body`.
-  ///   - body: The function that writes. It is called once, on a thread of the store. It can use savepoints, but must
+  ///   - body: The function that writes. It is called once, on a thread of the store. It can use savepoints but must
   ///     not begin or end transactions.
   /// - Returns: The value that `body` has returned. If it is encodable, it is stored as the result of the job.
   /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,

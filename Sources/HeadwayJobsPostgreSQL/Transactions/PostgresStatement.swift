@@ -22,10 +22,10 @@ extension Jobs {
   ///
   /// - Precondition: The store is a ``PostgresJobStore``, and the job waits for no others.
   /// - Parameters:
-  ///   - job: The job.
+  ///   - job: The job to store.
   ///   - options: Options of the job. They take precedence over the options of the type. The conflict of a unique key
   ///     is always `keep`.
-  /// - Returns: The statement.
+  /// - Returns: A statement that the other client executes in its transaction.
   /// - Throws: `JobError`, for example with the code `payloadTooLarge`, or `unencodablePayload` if a name or a key
   ///   contains a null character.
   public func enqueueStatement(_ job: some Job, _ options: JobOption...) throws -> PostgresStatement {
@@ -77,7 +77,8 @@ extension JobContext {
   ///
   /// - Precondition: The store is a ``PostgresJobStore``.
   /// - Parameter result: If it is encodable, the statement stores it as the result of the job.
-  /// - Returns: The statement. It returns one row with the column `id`, or none.
+  /// - Returns: A statement that the other client executes in its transaction. It returns one row with the column `id`,
+  ///   or none.
   /// - Throws: `JobError`, with the code `alreadyFinished` if a call of ``finish(within:_:)`` has ended the job, or has
   ///   not returned yet; or `payloadTooLarge`.
   public func finishStatement(_ result: some Sendable = ()) throws -> PostgresStatement {

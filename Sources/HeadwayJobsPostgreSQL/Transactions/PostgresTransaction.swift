@@ -48,12 +48,12 @@ public final class PostgresTransaction {
     try run(sql, values).changeCount
   }
 
-  /// Executes a statement, and returns its rows.
+  /// Executes a statement and returns its rows.
   ///
   /// - Parameters:
   ///   - sql: One statement, with the parameters `$1`, `$2` and so on. It must not begin or end a transaction.
   ///   - values: The values of the parameters.
-  /// - Returns: The rows.
+  /// - Returns: The rows that the statement returns.
   /// - Throws: ``PostgresError``; `JobError` with the code `transactionEnded` or `timeLimitExceeded`, or
   ///   `unencodablePayload` if the statement or a value contains a null character.
   public func rows(_ sql: String, _ values: (any PostgresValue)?...) throws -> [PostgresRow] {
@@ -94,7 +94,7 @@ public final class PostgresTransaction {
     return Statement(SessionSQL.limitStatements, "\(milliseconds)")
   }
 
-  /// Throws an error if the time is over.
+  /// Throws an error if the time limit has expired.
   func checkTime() throws { if ContinuousClock.now >= end { throw timeLimitExceeded } }
 
   private var timeLimitExceeded: JobError {
@@ -106,7 +106,7 @@ public final class PostgresTransaction {
 
   // MARK: Jobs
 
-  /// Changes jobs in the transaction, and calls a function after its commit.
+  /// Changes jobs in the transaction and calls a function after its commit.
   func change<Answer>(
     isRepeatable: Bool = false, _ body: (JobTransaction) throws -> Answer, _ completion: @escaping (Answer) -> Void
   ) throws -> Answer {
@@ -119,7 +119,7 @@ public final class PostgresTransaction {
 
   /// Records the success of an attempt.
   ///
-  /// - Returns: False if the attempt does not run its job, even if it has ended the job before.
+  /// - Returns: False if the attempt does not run its job, for example because it has already finished the job.
   func end(_ fence: JobFence, _ result: JobPayload?) throws -> Bool {
     session.runLater(try limitStatement())
     let (verdicts, hints) = try store.runner.join(session) {
@@ -149,7 +149,7 @@ extension String {
   /// The first three words, in lowercase letters.
   fileprivate var firstWords: [String] {
     var rest = self[...]
-    // Comments can come first.
+    // Comments can precede it.
     while true {
       rest = rest.drop { $0.isWhitespace || $0 == ";" }
       if rest.hasPrefix("--") {

@@ -57,7 +57,7 @@ public struct PostgresRow: Hashable, Sendable {
 
   /// The value of a column in the text format of PostgreSQL; nil for null.
   ///
-  /// - Parameter column: The name of the column.
+  /// - Parameter column: The column's name, as the statement returns it.
   /// - Returns: The text, such as `t` for true.
   /// - Precondition: The row has a column with this name.
   public subscript(column: String) -> String? {
@@ -69,14 +69,14 @@ public struct PostgresRow: Hashable, Sendable {
 
   /// The value of a column as an integer; nil for null, and for a text that is not an integer.
   ///
-  /// - Parameter column: The name of the column.
-  /// - Returns: The number.
+  /// - Parameter column: The column's name, as the statement returns it.
+  /// - Returns: The value; nil if it is null or not an integer.
   public func int(_ column: String) -> Int? { self[column].flatMap { Int($0) } }
 
   /// The value of a column as a floating-point number; nil for null, and for a text that is not a number.
   ///
-  /// - Parameter column: The name of the column.
-  /// - Returns: The number.
+  /// - Parameter column: The column's name, as the statement returns it.
+  /// - Returns: The value; nil if it is null or not a number.
   public func double(_ column: String) -> Double? { self[column].flatMap { Double($0) } }
 }
 #endif

@@ -59,7 +59,7 @@ final class LeaseKeeper: Sendable {
   /// Adds a worker.
   ///
   /// - Parameters:
-  ///   - worker: The worker.
+  ///   - worker: The worker whose lease is kept.
   ///   - sent: When the request that has added it to the store was sent.
   func add(_ worker: WorkerID, sent: ContinuousClock.Instant) {
     let lease = Lease(confirmed: sent, nextRenewal: sent + interval())
@@ -145,7 +145,7 @@ final class LeaseKeeper: Sendable {
 
   // MARK: Losses
 
-  /// Makes the thread check the leases, and starts it if necessary.
+  /// Makes the thread check the leases and starts it if necessary.
   private func watch() {
     let mustStart = state.withLock { state in
       defer { state.isWatched = true }

@@ -3,8 +3,8 @@ import Headway
 
 /// The positions where the waiting jobs of a queue begin, for each priority.
 ///
-/// A mark passes only positions whose transactions have ended. Another process can put a job back before a mark. An
-/// occasional claim without marks finds such jobs, and so does an exhaustive claim.
+/// A mark passes only positions whose transactions have ended. Another process can put a job back before a mark.
+/// Occasional claims without marks, and exhaustive claims, find such jobs.
 struct ClaimMark: Sendable {
   /// The transactions that have ended, as a statement of the server sees them.
   struct Snapshot: Sendable {
@@ -48,7 +48,7 @@ struct ClaimMark: Sendable {
 
   /// Returns the priorities from the highest to the lowest, with their marks, for a claim.
   ///
-  /// - Parameter now: The current time.
+  /// - Parameter now: The current time of the monotonic clock.
   /// - Returns: Nil if the claim must read all waiting jobs.
   func levels(at now: ContinuousClock.Instant) -> [(priority: Int, position: Int64)]? {
     guard let nextFullClaim, now < nextFullClaim, positions.values.contains(where: { $0 > 0 }) else { return nil }

@@ -18,10 +18,10 @@ import Android
 /// the load, and no caller waits for a timer.
 ///
 /// If the connection is lost during a commit, the next connection looks for the receipt of the transaction. Jobs are
-/// stored again only if the former process of the server has ended, and the receipt is missing.
+/// stored again only if the server process of the lost connection has ended and the receipt is missing.
 ///
-/// Each caller waits for a connection until its own time is over. The callers of a transaction that might have been
-/// committed fail together.
+/// Each caller waits for a connection until its own time limit has expired. The callers of a transaction that might
+/// have been committed fail together.
 final class EnqueueGatherer: Sendable {
   /// The jobs of one caller.
   private struct Item: Sendable {
@@ -59,8 +59,9 @@ final class EnqueueGatherer: Sendable {
 
     /// Removes the items that fail.
     ///
-    /// - Parameter isLost: Whether there is no connection. Otherwise, the current items fail before their time is over.
-    /// - Returns: The items of a transaction that might have been committed, and the others.
+    /// - Parameter isLost: Whether there is no connection. Otherwise, the current items fail before their time limit
+    ///   has expired.
+    /// - Returns: The failed items of a transaction that might have been committed, and all other failed items.
     mutating func removeFailed(isLost: Bool) -> (uncertain: [Item], others: [Item]) {
       let now = ContinuousClock.now
       func hasFailed(_ item: Item) -> Bool { !isLost || item.end <= now }
@@ -204,7 +205,7 @@ final class EnqueueGatherer: Sendable {
 
   /// Stores the jobs of several callers by one statement.
   ///
-  /// - Returns: False if nothing was stored, because a queue has a pending limit, or the jobs of a caller are refused.
+  /// - Returns: False if nothing was stored, because a queue has a pending limit, or the jobs of a caller are rejected.
   private func storePlain(_ items: [Item], _ session: PostgresSession) throws -> Bool {
     let jobs = items.flatMap(\.jobs)
     let receipt = state.withLock { $0.receipts.next() }
@@ -253,7 +254,7 @@ final class EnqueueGatherer: Sendable {
 
   /// Notes that it is not known whether a transaction was committed.
   ///
-  /// - Returns: The error. The next connection then continues.
+  /// - Returns: The error to throw. The next connection then continues.
   private func note(
     _ error: PostgresError, _ receipt: Receipt, _ itemCount: Int, _ session: PostgresSession
   ) -> PostgresError {

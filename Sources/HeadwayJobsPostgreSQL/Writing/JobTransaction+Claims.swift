@@ -6,11 +6,11 @@ extension JobTransaction {
   ///
   /// - Parameters:
   ///   - claim: The queue and the maximum number of jobs.
-  ///   - worker: The worker.
+  ///   - worker: The worker that claims the jobs.
   ///   - queues: The queues that have waiting jobs.
   ///   - mark: Where the waiting jobs begin. The new value is valid only after the transaction was committed.
   /// - Throws: `PostgresError`.
-  /// - Returns: The claimed jobs.
+  /// - Returns: The claimed jobs, to be run in this order.
   func claim(
     _ claim: JobClaim, by worker: WorkerID, in queues: WaitingQueues, after mark: inout ClaimMark
   ) throws -> [JobRecord] {
@@ -41,7 +41,7 @@ extension JobTransaction {
 
   /// Claims jobs whose rows are locked; damaged ones fail.
   ///
-  /// - Returns: The claimed jobs.
+  /// - Returns: The claimed jobs, with their new state.
   func take(_ jobs: [JobRecord], by worker: WorkerID) throws -> [JobRecord] {
     var (claimed, damaged) = ([JobRecord](), [JobRecord]())
     for var job in jobs {
@@ -83,7 +83,7 @@ extension JobTransaction {
   // MARK: Queues
 
   func lockedQueue(_ name: String) throws -> JobQueueRecord? {
-    // Read again, because others could have changed it before its row was locked.
+    // Read again, because other transactions could have changed it before its row was locked.
     try rows(LimitSQL.lockQueue, { $0.add(name) }) { QueueRow.read($0).queue }.first
   }
 

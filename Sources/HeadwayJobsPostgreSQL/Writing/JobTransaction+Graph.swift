@@ -7,7 +7,7 @@ extension JobTransaction {
     if !ends.allSatisfy({ $0.state == .succeeded }) { try requireAlone() }
   }
 
-  /// Returns the states of jobs, and locks their rows in the order of their numbers.
+  /// Returns the states of jobs and locks their rows in ascending order of ID.
   func standings(of ids: [JobID]) throws -> [JobID: JobGraph.Standing] {
     var (standings, missing) = ([JobID: JobGraph.Standing](), Set(ids))
     // A job that ends or is run again in between moves from one table to the other.

@@ -23,10 +23,10 @@ extension JobTransaction {
   /// Calls the function for all jobs.
   ///
   /// - Parameters:
-  ///   - batch: The jobs.
+  ///   - batch: The jobs to add, in order.
   ///   - full: The limits of the queues that are full.
   /// - Throws: `JobError` if a queue is full; `PostgresError`.
-  /// - Returns: The number of each job.
+  /// - Returns: The ID of each job.
   private func call(_ batch: [NewJob], _ full: [String: Int]) throws -> [Enqueued] {
     for new in batch {
       guard new.dependencies.isEmpty, new.settings.unique?.conflict != .replace else { throw PostgresError.needsWork }

@@ -12,10 +12,10 @@
 /// READ COMMITTED, and rows are read by `FOR UPDATE`. There are three kinds of transactions:
 ///
 /// - Transactions that add jobs, and most writes of attempts, hold no other locks, so a transaction of the application
-///   can contain them and last long.
-/// - Exchanges lock the rows of the jobs that end, in the order of their numbers, then those of their dependents, in
-///   the same order. Claims skip locked rows, so they wait for none. Exchanges share the lock of the store. So do
-///   signals, which also lock jobs in the order of their numbers.
+///   can contain them and still take a long time.
+/// - Exchanges lock the rows of the ending jobs in ascending order of ID, and then the rows of their dependents in the
+///   same order. Claims skip locked rows, so they wait for none. Exchanges and signals share the lock of the store, and
+///   signals also lock jobs in ascending order of ID.
 /// - Transactions that change jobs in another order hold the lock of the store exclusively: most commands, rescues, due
 ///   jobs, jobs that are added before dependents, and failures that run down the graph. Therefore, exchanges don't
 ///   deadlock with them.
@@ -45,7 +45,7 @@ final class JobTransaction: SQLJobRows {
   var expired: [JobID] = []
   /// Numbers and positions for new jobs, in descending order.
   private var numbers: [(id: JobID, position: Int64)] = []
-  /// The jobs that were read from the table of finished ones, and have not been written since.
+  /// The jobs that were read from the table of finished ones and have not been written since.
   var finishedJobs: Set<JobID> = []
   var holdsLimitsLock = false
   var hasLockedFailureCounts = false
@@ -78,7 +78,7 @@ final class JobTransaction: SQLJobRows {
     return statement
   }
 
-  /// Executes a statement, and the ones before it that were not sent yet.
+  /// Executes a statement, and the earlier statements that were not sent yet.
   func run(_ statement: Statement) throws -> QueryResult { try session.run(statement) }
 
   func run(_ sql: String, _ values: any BinaryValue...) throws -> QueryResult {
@@ -134,7 +134,7 @@ final class JobTransaction: SQLJobRows {
     var rest = elements[...]
     while !rest.isEmpty {
       session.runLater(statement(sql, values(of: &rest, isBounded: true, write, constants)))
-      // No request takes long.
+      // No request takes a long time.
       if !rest.isEmpty { _ = try session.run([]) }
     }
   }

@@ -10,10 +10,10 @@ struct TransactionRunner: Sendable {
   /// How often a transaction is repeated after a conflict with others.
   private static let maxConflictCount = 20
 
-  /// Runs a transaction, and repeats it after a conflict.
+  /// Runs a transaction and repeats it after a conflict.
   ///
   /// - Parameters:
-  ///   - session: The connection.
+  ///   - session: The connection that executes the transaction.
   ///   - hold: How the transaction holds the lock of the store. If sharing it is not enough, it is repeated with the
   ///     exclusive lock.
   ///   - body: Makes the changes. It can be called several times.
@@ -74,7 +74,7 @@ struct TransactionRunner: Sendable {
   /// Begins a transaction of the application.
   ///
   /// - Parameters:
-  ///   - session: The connection.
+  ///   - session: The connection that executes the transaction.
   ///   - limit: The time limit of the transaction, which can wait that long for the code of the application.
   /// - Throws: `NotBegun` if the connection was lost.
   func begin(_ session: PostgresSession, within limit: Duration) throws {
@@ -94,7 +94,7 @@ struct TransactionRunner: Sendable {
   /// Changes jobs in an application's transaction.
   ///
   /// - Parameters:
-  ///   - session: The connection.
+  ///   - session: The connection that executes the transaction.
   ///   - isRepeatable: Whether the changes are repeated after a conflict, which requires a savepoint.
   ///   - body: Makes the changes. It can be called several times.
   /// - Throws: The error of the body.
@@ -136,7 +136,7 @@ struct TransactionRunner: Sendable {
   /// Commits a transaction.
   ///
   /// - Parameters:
-  ///   - session: The connection.
+  ///   - session: The connection that executes the transaction.
   ///   - resets: Whether application code has executed statements whose effects on the session must end.
   /// - Throws: `UnknownCommit` if the connection was lost before the answer arrived; `PostgresError` if it was lost
   ///   before the commit.

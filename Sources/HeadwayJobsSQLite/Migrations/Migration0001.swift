@@ -3,7 +3,7 @@
 
 /// Creates the tables.
 ///
-/// Their names don't conflict with those of an application's tables.
+/// Their names don't conflict with the names of an application's tables.
 enum Migration0001 {
   static let migration = StoreMigration(
     1,

@@ -78,7 +78,7 @@ struct SQLStatement {
     throw error
   }
 
-  /// Executes a statement, and ignores its rows.
+  /// Executes a statement and ignores its rows.
   ///
   /// - Returns: The number of rows that it has changed.
   @discardableResult
@@ -87,7 +87,7 @@ struct SQLStatement {
     return Int(sqlite3_changes(sqlite3_db_handle(handle)))
   }
 
-  /// Executes the statement, and calls a function with each row.
+  /// Executes the statement and calls a function with each row.
   func forEachRow(_ body: (SQLStatement) throws -> Void) throws {
     defer { reset() }
     while try step() { try body(self) }
@@ -134,7 +134,7 @@ struct ParameterBinder: StoredRowWriter {
   /// Creates a binder.
   ///
   /// - Parameters:
-  ///   - statement: The statement.
+  ///   - statement: The statement to bind values to.
   ///   - first: The number of the first parameter.
   init(_ statement: SQLStatement, from first: Int = 1) { (self.statement, index) = (statement, Int32(first)) }
 

@@ -16,7 +16,7 @@ enum GraphSQL: GraphStatements {
   static let addUnmet = "UPDATE headway_job SET unmet = unmet + ?2 WHERE id = ?1"
   /// Makes the same change as `JobGraph.meet`; by the primary key.
   ///
-  /// The parameters are the number of the job, a position and the time.
+  /// The parameters are the ID of the job, a position and the time.
   static let meet = """
     UPDATE headway_job SET unmet = unmet - 1, position = iif(unmet = 1 AND slots IS NOT 0, ?2, position),
     ready = iif(unmet = 1 AND slots IS NOT 0, ?3, ready), due = iif(unmet = 1 AND due <= ?3, NULL, due),
@@ -34,7 +34,7 @@ enum GraphSQL: GraphStatements {
   static let withUnmetEdges = "SELECT dependency FROM headway_edge WHERE dependency = ?1 AND status = 0 LIMIT 1"
   /// The dependents whose edges a job can meet, up to a limit; by `headway_edge_unmet`.
   ///
-  /// The parameters are the number of the job, whether it has succeeded, and the limit.
+  /// The parameters are the ID of the job, whether it has succeeded, and the limit.
   static let meetable = """
     SELECT dependent FROM headway_edge WHERE dependency = ?1 AND status = 0 AND (success = 0 OR ?2) ORDER BY dependent
     LIMIT ?3

@@ -50,13 +50,13 @@ extension JobSQL: JobStatements {
   /// Changes the stored parts of a finished job; by the primary key.
   static let setFinishedParts = "UPDATE headway_done SET settings = ?2, history = ?3 WHERE id = ?1"
 
-  /// What the success of an attempt requires; by the primary key.
+  /// The requirements for the success of an attempt; by the primary key.
   ///
   /// The statements of a success have no `RETURNING` clauses, because SQLite would create a table for each execution.
   static let findSucceeding = "SELECT flags, keep, queue FROM headway_job WHERE \(isRun) AND keep NOT NULL"
   /// Claims a waiting job; by the primary key.
   ///
-  /// The parameters are the number of the job, the worker, the time, the epoch and the attempt.
+  /// The parameters are the ID of the job, the worker, the time, the epoch and the attempt.
   static let claim = "UPDATE headway_job SET \(claimed) WHERE id = ?1"
   /// Claims a waiting job, which no longer holds its key; by the primary key.
   static let claimAndReleaseKey = "UPDATE headway_job SET \(claimed), unique_key = NULL WHERE id = ?1"

@@ -1,7 +1,7 @@
 #if Jobs
 @_spi(JobStore) import HeadwayJobs
 
-/// Statements about the rows of jobs: unfinished jobs are in `headway_job`, finished ones in `headway_done`.
+/// Statements about job rows: unfinished jobs are in `headway_job`, finished ones in `headway_done`.
 enum JobSQL {
   /// The columns of `headway_job` that `JobRow.read(_:)` expects.
   static let unfinishedColumns = list(JobRow.common + JobRow.unfinished + JobRow.finished.map { _ in "NULL" })
@@ -15,8 +15,8 @@ enum JobSQL {
   /// Returns the condition that unfinished jobs depend on a job, so that they might read its result; by the primary
   /// keys.
   ///
-  /// - Parameter id: The SQL expression for the number of the job.
-  /// - Returns: The condition.
+  /// - Parameter id: The SQL expression for the ID of the job.
+  /// - Returns: A condition in SQL.
   static func isNeeded(_ id: String) -> String {
     """
     EXISTS (SELECT 1 FROM headway_edge JOIN headway_job ON headway_job.id = dependent WHERE dependency = \(id))
@@ -54,7 +54,7 @@ enum JobSQL {
 
   /// Copies an unfinished job that has succeeded to `headway_done`; by the primary key.
   ///
-  /// The parameters are the number of the job, the time and the result.
+  /// The parameters are the ID of the job, the time and the result.
   static let copySucceeded = """
     INSERT INTO headway_done (\(list(JobRow.common + JobRow.finished))) SELECT \
     \(list(JobRow.common.map { $0 == "state" ? "4" : $0 })), ?2, ?2 + keep, NULL, NULL, ?3, NULL \

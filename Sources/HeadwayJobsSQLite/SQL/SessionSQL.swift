@@ -19,7 +19,7 @@ enum SessionSQL {
   /// Changes a setting of the connection.
   static func set(_ name: String, to value: String) -> String { "PRAGMA \(name) = \(value)" }
 
-  /// Whether texts are equal regardless of their case, which is a setting without a value.
+  /// Whether strings are equal regardless of their case, which is a setting without a value.
   static let isCaseIgnored = "SELECT 'a' LIKE 'A'"
   /// The types and names of temporary objects, with dependent objects first.
   ///

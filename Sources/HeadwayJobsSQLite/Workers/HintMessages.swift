@@ -14,7 +14,7 @@ import Musl
 import Android
 #endif
 
-/// Sends hints to the other stores of a database, and receives theirs, as datagrams between sockets in its folder.
+/// Sends hints to the other stores of a database and receives theirs, as datagrams between sockets in its folder.
 ///
 /// Losing messages is harmless, because workers read the store once per second anyway. Therefore, nothing waits for a
 /// full or missing socket, and a store works without sockets if the path of its folder is too long for them.
@@ -119,7 +119,7 @@ final class HintReceiver: Sendable {
   /// Ends the thread.
   func close() {
     isClosed.store(true, ordering: .sequentiallyConsistent)
-    // An empty message ends the wait. If the socket is full, the thread does not wait.
+    // An empty message interrupts the wait. If the socket is full, the thread does not wait.
     _ = Self.send([], to: path, descriptor)
     unlink(path)
   }

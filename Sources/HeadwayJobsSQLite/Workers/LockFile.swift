@@ -70,7 +70,7 @@ final class LockFile: Sendable {
   /// Returns whether another open file holds the lock.
   ///
   /// The function tries to acquire a shared lock, so that two processes that call it at the same time don't affect each
-  /// other. A file that can't be opened, such as that of another user, counts as locked.
+  /// other. A file that can't be opened, such as another user's file, counts as locked.
   static func isLocked(_ path: String) -> Bool {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return errno != ENOENT }

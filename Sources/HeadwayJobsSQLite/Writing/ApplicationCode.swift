@@ -15,8 +15,8 @@ final class TransactionGuard: TransactionObserver {
 
   /// Runs code of the application.
   ///
-  /// - Throws: The error of the code. If the transaction has ended, its writes were undone, and the error is that of
-  ///   SQLite, or a `JobError` with the code `timeLimitExceeded` or `transactionEnded`.
+  /// - Throws: The error of the code. If the transaction has ended, its writes were undone, and the error is SQLite's
+  ///   error, or a `JobError` with the code `timeLimitExceeded` or `transactionEnded`.
   func run<Result>(in database: Database, _ code: () throws -> Result) throws -> Result {
     (isActive, hasEnded) = (true, false)
     let result = Swift.Result { try code() }
@@ -53,7 +53,7 @@ extension JobError {
 }
 
 extension JobTransaction {
-  /// Runs application code, and restores the state of the connection.
+  /// Runs application code and restores the state of the connection.
   ///
   /// - Throws: The error of the code; `JobError` with the code `timeLimitExceeded`.
   func run<Result>(within limit: Duration, _ code: (Database) throws -> Result) throws -> Result {
@@ -68,7 +68,7 @@ extension JobTransaction {
 }
 
 extension Database {
-  /// Runs code of the application, and interrupts its statements after a time limit.
+  /// Runs code of the application and interrupts its statements after a time limit.
   ///
   /// - Throws: The error of the code; `JobError` with the code `timeLimitExceeded`.
   fileprivate func run<Result>(within limit: Duration, _ code: (Database) throws -> Result) throws -> Result {
@@ -89,7 +89,7 @@ extension Database {
   }
 }
 
-/// The time at which code of the application must have returned.
+/// The time when code of the application must have returned.
 private final class TimeLimit {
   private let end: ContinuousClock.Instant
   /// SQLite checks the time after this number of its virtual machine's instructions.

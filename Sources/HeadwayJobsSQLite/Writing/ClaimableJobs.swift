@@ -263,7 +263,7 @@ struct ClaimableJobs: SQLClaimSource {
     return true
   }
 
-  /// Claims the chosen jobs that are not claimed yet, and returns all chosen jobs.
+  /// Claims the chosen jobs that are not claimed yet and returns all chosen jobs.
   mutating func takeAll() throws -> [JobRecord] {
     close()
     return try chosen.compactMap { try $0.record ?? transaction.take($0.id, by: worker) }

@@ -3,7 +3,7 @@ import GRDB
 import GRDBSQLite
 @_spi(JobStore) import HeadwayJobs
 
-/// Sets whether commits of the writing connection wait for the disk, and restores the setting of the application.
+/// Sets whether commits of the writing connection wait for the disk, and restores the application's setting.
 struct DurabilitySetting {
   private let former: [(pragma: String, value: Int)]
 

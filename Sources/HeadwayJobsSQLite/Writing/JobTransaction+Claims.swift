@@ -45,7 +45,7 @@ extension JobTransaction {
 
   /// Returns the rate of a job whose first limit is a rate; nil if the rate can't be read.
   ///
-  /// The job is damaged then, and fails when it is claimed.
+  /// The job is damaged then and fails when it is claimed.
   func rate(of id: JobID) throws -> JobRate? {
     let settings = try rows(LimitSQL.settings, for: [id]) { $0.bytes(0) }.first
     return settings.flatMap { (try? JobSettings(stored: $0))?.firstLimit?.jobRate }

@@ -23,10 +23,10 @@ extension JobTransaction {
   /// Notes that the worker has stopped, so that the end of its process is not a crash.
   func noteStopped(_ worker: WorkerID) throws { try run(WorkerSQL.stop) { $0.add(worker.rawValue) } }
 
-  /// Returns jobs of a worker to their queues, and deletes the worker if it has no other jobs.
+  /// Returns jobs of a worker to their queues and deletes the worker if it has no other jobs.
   ///
   /// - Parameters:
-  ///   - worker: The worker.
+  ///   - worker: The worker to remove.
   ///   - isDead: Whether the worker has died. This counts as a crash unless the worker had already stopped.
   ///   - limit: The maximum number of jobs.
   /// - Throws: GRDB's `DatabaseError`.
@@ -90,7 +90,7 @@ extension JobTransaction {
     }
   }
 
-  /// Executes a part of advancing the store.
+  /// Executes one step of advancing the store.
   ///
   /// - Returns: Whether there might be more to do.
   func advance(_ part: Advance) throws -> Bool {

@@ -110,7 +110,7 @@ final class JobTransaction: SQLJobRows {
 
   // MARK: Numbers
 
-  /// Assigns numbers, and returns the last one.
+  /// Assigns numbers and returns the last one.
   @discardableResult
   private func increase(_ number: Number, by count: Int = 1) throws -> Int64 {
     if counters == nil {

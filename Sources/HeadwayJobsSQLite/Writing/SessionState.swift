@@ -15,7 +15,7 @@ struct SessionState {
   /// The settings that SQLite keeps per connection.
   ///
   /// `wal_autocheckpoint` is not in the list, because the writer installs its hook again. A transaction can read
-  /// `temp_store`, but can't change it.
+  /// `temp_store` but can't change it.
   private static let pragmas = [
     "analysis_limit", "automatic_index", "busy_timeout", "cache_size", "cache_spill", "cell_size_check",
     "checkpoint_fullfsync", "count_changes", "defer_foreign_keys", "empty_result_callbacks", "foreign_keys",
@@ -78,7 +78,7 @@ struct SessionState {
   private func restoreSettings(_ database: Database) throws -> Bool {
     var isComplete = true
     for (pragma, former) in zip(Self.pragmas, settings) where try Self.value(of: pragma, database) != former {
-      // This setting reads its third value as a number, and does not accept that number.
+      // This setting reads its third value as a number and does not accept that number.
       let value = pragma == "secure_delete" && former == "2" ? "FAST" : former
       _ = try? Self.rows(SessionSQL.set(pragma, to: value), database)
       if try Self.value(of: pragma, database) != former { isComplete = false }

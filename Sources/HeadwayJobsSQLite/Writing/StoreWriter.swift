@@ -106,7 +106,7 @@ final class StoreWriter: Sendable {
     }
   }
 
-  /// Executes the requests in one transaction; a request that fails does not affect the others.
+  /// Executes the requests in one transaction; a request that fails does not affect other requests.
   ///
   /// If code of the application ends the transaction, or fails with an error that ends it in SQLite, the other requests
   /// are executed again, in another transaction. If the code leaves state behind that only the end of the transaction
@@ -156,7 +156,8 @@ final class StoreWriter: Sendable {
               ? attemptInSavepoint(request, transactionGuard, transaction) : attempt(request, transaction))
         } catch {
           guard request.runsUserCode || !error.endsTransaction, !(error is IncompleteRequest) else { throw error }
-          // The application's code might have thrown the error of another database, so try the others without it.
+          // The application's code might have thrown the error of another database, so try the other requests without
+          // it.
           guard database.isInsideTransaction, !error.endsTransaction else {
             throw EndedTransaction(index: index, error: error)
           }

@@ -23,7 +23,7 @@ struct WaitingQueues {
     for part in Self.parts {
       let first = try SQLStatement(ClaimSQL.firstQueue(in: part), database)
       defer { first.reset() }
-      // Each step finds the first queue with waiting jobs that is not before the next name, and continues with the name
+      // Each step finds the first queue with waiting jobs that is not before the next name and continues with the name
       // after that queue.
       var rest = names[...]
       while let name = rest.first {

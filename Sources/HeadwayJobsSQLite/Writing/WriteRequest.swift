@@ -15,7 +15,7 @@ struct WriteRequest: Sendable {
   let isDurable: Bool
   /// Whether the request runs code of the application.
   let runsUserCode: Bool
-  /// Makes the change, and returns the function that resumes the caller after the commit.
+  /// Makes the change and returns the function that resumes the caller after the commit.
   let perform: @Sendable (JobTransaction) throws -> @Sendable () -> Void
   /// Resumes the caller with an error.
   let fail: @Sendable (any Error) -> Void

@@ -39,9 +39,9 @@ final class WriterInbox: Sendable {
     return isAccepted
   }
 
-  /// Closes the inbox: further requests are refused.
+  /// Closes the inbox: further requests are rejected.
   ///
-  /// The writer executes the remaining requests, and then ends.
+  /// The writer executes the remaining requests and then ends.
   func close() {
     let mustSignal = state.withLock { state in
       state.isClosed = true
@@ -51,7 +51,7 @@ final class WriterInbox: Sendable {
     if mustSignal { arrival.signal() }
   }
 
-  /// Waits for requests, and removes those of one transaction; returns nil if the inbox is closed and empty.
+  /// Waits for requests and removes those of one transaction; returns nil if the inbox is closed and empty.
   ///
   /// A single producer that waits for each of its requests adds the next one a moment after the commit. Waking the
   /// writer would take longer than the producer needs. Therefore, the writer spins before it sleeps, unless that is

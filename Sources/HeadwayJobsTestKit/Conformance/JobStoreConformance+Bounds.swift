@@ -196,7 +196,7 @@ extension JobStoreConformance {
 }
 
 extension JobStoreProbe {
-  /// Returns the numbers of jobs of the default queue.
+  /// Returns the job counts of the default queue.
   fileprivate func counts() async throws -> JobQueueCounts {
     try await store.counts()["default"] ?? JobQueueCounts()
   }

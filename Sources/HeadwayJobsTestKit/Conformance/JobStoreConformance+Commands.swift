@@ -123,7 +123,7 @@ extension JobStoreConformance {
       }
       try await probe.pass(.seconds(1))
       let last = try await probe.enqueue(options: [.queue("other")])
-      // The jobs keep their places, in the order in which they became ready.
+      // The jobs keep their places, ordered by the time when they became ready.
       let jobs = try await probe.claim(9, by: worker, queue: "other")
       try probe.expect(probe.numbers(jobs), [waiting, first, scheduled, last], "the claimed jobs")
     },

@@ -125,7 +125,7 @@ private struct JobAudit {
     }
   }
 
-  /// Makes a change, and counts the jobs that have ended in it.
+  /// Makes a change and counts the jobs that have ended in it.
   private mutating func count(_ body: (JobStoreProbe) async throws -> Void) async throws {
     let before = try await unfinished()
     try await body(probe)

@@ -97,7 +97,7 @@ extension JobStoreConformance {
 }
 
 extension JobStoreProbe {
-  /// Fails the check unless everything that an attempt can write is refused, and changes nothing.
+  /// Fails the check unless everything that an attempt can write is rejected and changes nothing.
   func expectRefused(_ fence: JobFence, of id: JobID, file: StaticString = #fileID, line: UInt = #line) async throws {
     try await expectWritesRefused(fence, of: id, file: file, line: line)
     let before = try await store.jobs(.all, after: nil, limit: 100)
@@ -113,7 +113,7 @@ extension JobStoreProbe {
     try expect(try await store.jobs(.all, after: nil, limit: 100), before, "the jobs", file: file, line: line)
   }
 
-  /// Fails the check unless all writes of an attempt, except its ending, are refused, and change nothing.
+  /// Fails the check unless all writes of an attempt, except its ending, are rejected and change nothing.
   func expectWritesRefused(
     _ fence: JobFence, of id: JobID, file: StaticString = #fileID, line: UInt = #line
   ) async throws {

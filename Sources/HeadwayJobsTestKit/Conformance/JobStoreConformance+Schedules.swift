@@ -215,7 +215,7 @@ extension JobStoreProbe {
     _ = try await (store ?? self.store).perform(.set(definition), on: name)
   }
 
-  /// Returns a schedule, and fails the check if there is none.
+  /// Returns a schedule and fails the check if there is none.
   func schedule(
     _ name: String, file: StaticString = #fileID, line: UInt = #line
   ) async throws -> ScheduleRecord {
@@ -225,7 +225,7 @@ extension JobStoreProbe {
     return schedule
   }
 
-  /// Returns the ticks of a schedule whose jobs are in the store, in the order of the jobs.
+  /// Returns the ticks of a schedule whose jobs are in the store, ordered like the jobs.
   func tickTimes(_ name: String) async throws -> [StoreTime] {
     try await store.jobs(.all, after: nil, limit: .max).compactMap { job in
       job.settings.tick.flatMap { $0.schedule == name ? $0.time : nil }

@@ -151,7 +151,7 @@ extension JobStoreProbe {
     try await write(.wait(wait, number: number, timeLimit: .seconds(60)), by: fence(of: job))
   }
 
-  /// Ends an attempt with a wait of one minute, and returns the suspended job.
+  /// Ends an attempt with a wait of one minute and returns the suspended job.
   @discardableResult
   func suspend(_ job: JobRecord, _ wait: JobWait, file: StaticString = #fileID, line: UInt = #line) async throws
     -> JobRecord

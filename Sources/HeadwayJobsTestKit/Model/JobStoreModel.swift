@@ -4,7 +4,7 @@ import HeadwayTestKit
 
 /// Runs random programs of commands on a store and on a model, which is a `MemoryJobStore`.
 ///
-/// Both stores must give the same answers, and have the same jobs afterward.
+/// Both stores must give the same answers and have the same jobs afterward.
 ///
 /// ```swift
 /// @_spi(JobStore) import HeadwayJobsTestKit
@@ -53,7 +53,7 @@ private struct ModelProgram {
   private var stopped: [WorkerID] = []
   /// Workers that were killed, and whose jobs have not been rescued yet.
   private var dead: [WorkerID] = []
-  /// Workers whose jobs have returned to their queues, and whose endings are refused.
+  /// Workers whose jobs have returned to their queues, and whose endings are rejected.
   private var gone: [WorkerID] = []
   private var fences: [JobFence] = []
   private var ids: [JobID] = []
@@ -249,7 +249,7 @@ private struct ModelProgram {
       let limit: Duration = pick([.zero, .seconds(2), .seconds(60)])
       return FencedWrite(fence, .wait(wait(), number: pick([1, 1, 2]), timeLimit: limit))
     default:
-      // Dependencies outside the batch are refused.
+      // Dependencies outside the batch are rejected.
       let isGrowth = !odds(3)
       return FencedWrite(fence, .enqueueBatch(newJobs(onStored: !isGrowth || odds(8)), beforeDependents: isGrowth))
     }

@@ -1,6 +1,6 @@
 @_spi(JobStore) import HeadwayJobs
 
-/// A command of a program, with the model's numbers of jobs and workers.
+/// A command of a program, with the model's IDs of jobs and workers.
 enum ModelCommand: Sendable {
   case enqueue([NewJob], elsewhere: Bool)
   case exchange(JobExchange)

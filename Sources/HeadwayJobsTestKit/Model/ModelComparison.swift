@@ -1,7 +1,7 @@
 @_spi(JobStore) import HeadwayJobs
 import Synchronization
 
-/// Executes commands on the store and on the model, and compares both.
+/// Executes commands on the store and on the model and compares both.
 ///
 /// Both assign numbers to jobs and workers in the same order, but the numbers can differ, because a store can skip
 /// some.
@@ -105,7 +105,7 @@ final class ModelComparison: Sendable {
 }
 
 extension ModelComparison {
-  /// Records the numbers of jobs that schedules have added.
+  /// Records the IDs of jobs that schedules have added.
   private func learnFromTicks() async throws {
     let last = numbers.withLock { $0.last }
     let stored = try await fixture.store.jobs(.all, after: last?.job, limit: .max)
@@ -141,7 +141,7 @@ extension ModelAnswer {
 }
 
 extension JobRecord {
-  /// Returns the job without the parts that can differ: the value of its position, and texts with numbers of jobs or
+  /// Returns the job without the parts that can differ: the value of its position, and strings with IDs of jobs or
   /// workers.
   fileprivate var comparable: JobRecord {
     var job = self

@@ -1,6 +1,6 @@
 @_spi(JobStore) import HeadwayJobs
 
-/// Maps the numbers of jobs and workers in one store to those in another.
+/// Maps the job and worker IDs of one store to the IDs of another.
 struct ModelNumbers: Sendable {
   var jobs: [JobID: JobID] = [:]
   var workers: [WorkerID: WorkerID] = [:]

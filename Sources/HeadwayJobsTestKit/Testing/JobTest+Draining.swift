@@ -3,7 +3,7 @@ import Headway
 import HeadwayTestKit
 
 extension JobTest {
-  /// Runs the jobs of all queues, and moves the ``clock`` each time the next job is due, until no job can run.
+  /// Runs the jobs of all queues and moves the ``clock`` each time the next job is due, until no job can run.
   ///
   /// Jobs that these jobs enqueue, scheduled jobs, retries, and the jobs of schedules also run. A job that fails runs
   /// again until it has used all of its attempts. Jobs that miss their deadline are cancelled.
@@ -25,7 +25,7 @@ extension JobTest {
   /// - Parameters:
   ///   - kinds: The types of jobs to run. Jobs of other kinds remain in their queues.
   ///   - duration: How far the clock can move; a day by default.
-  /// - Returns: The numbers of jobs and attempts that have ended, the failures, and the time of the next job.
+  /// - Returns: How many jobs and attempts have ended, the failures, and the time of the next job.
   /// - Throws: `JobError` if the store can't be used; `CancellationError` if the task is cancelled. The failure of a
   ///   job is not an error: see ``JobTestReport/failures``.
   /// - Precondition: There is at least one type, each type has its own kind, and the duration is not negative.
@@ -42,7 +42,7 @@ extension JobTest {
   /// - Parameters:
   ///   - kinds: The types of jobs to run, for example a list that the program also passes to its worker.
   ///   - duration: How far the clock can move; a day by default.
-  /// - Returns: The numbers of jobs and attempts that have ended, the failures, and the time of the next job.
+  /// - Returns: How many jobs and attempts have ended, the failures, and the time of the next job.
   /// - Throws: `JobError` if the store can't be used; `CancellationError` if the task is cancelled.
   /// - Precondition: There is at least one type, each type has its own kind, and the duration is not negative.
   @discardableResult
@@ -71,7 +71,7 @@ extension JobTest {
 
   /// Runs the jobs of all queues until none can run now.
   ///
-  /// - Returns: The time at which something is due next.
+  /// - Returns: The time when something is due next.
   private func runDueJobs(_ kinds: [any Job.Type]) async throws -> StoreTime? {
     // The pauses of the worker are real. Otherwise, its beats would wait until the test moves the clock, and would not
     // find out that a job was cancelled.
@@ -101,7 +101,7 @@ extension JobTest {
     }
   }
 
-  /// Returns all failed jobs, in the order in which they were added.
+  /// Returns all failed jobs, in insertion order.
   private func failedJobs() async throws -> [JobRecord] {
     let (filter, pageSize) = (JobFilter(states: [.failed]), 1_000)
     var found: [JobRecord] = []

@@ -4,18 +4,18 @@ import Headway
 import Synchronization
 
 extension JobTest {
-  /// Runs the code of one job, and returns its result.
+  /// Runs the code of one job and returns its result.
   ///
-  /// The job is stored, claimed and decoded as usual. Therefore, a job that can't be encoded or decoded is an error.
-  /// All functions of its `JobContext` work: checkpoints, log lines, progress, further jobs, and results of other jobs.
-  /// The job has its own queue, so it runs immediately and doesn't affect other jobs. Its delay, deadline, unique key
-  /// and limit have no effect. The code runs inside the middleware of its kind.
+  /// The job is stored, claimed and decoded as usual. Therefore, the function fails if the job can't be encoded or
+  /// decoded. All functions of its `JobContext` work: checkpoints, log lines, progress, further jobs, and results of
+  /// other jobs. The job has its own queue, so it runs immediately and doesn't affect other jobs. Its delay, deadline,
+  /// unique key and limit have no effect. The code runs inside the middleware of its kind.
   ///
   /// When the code has ended, the ending is recorded, and the job is not run again: it has succeeded, or it has failed
   /// if the code throws an error. If the code throws `JobOutcome.snooze` or a `CancellationError`, or waits for a
-  /// signal or sleeps, the job is cancelled. To run jobs that wait, call ``drain(_:for:)``.
-  /// Jobs that the code has enqueued are in the store, but have not run. To read them, call ``enqueued(_:queue:)``. To
-  /// run them, call ``drain(_:for:)``.
+  /// signal or sleeps, the job is cancelled. To run jobs that wait, call ``drain(_:for:)``. Jobs that the code has
+  /// enqueued are in the store but have not run. To read them, call ``enqueued(_:queue:)``. To run them, call
+  /// ``drain(_:for:)``.
   ///
   /// If the task of the caller is cancelled, the job's operation is cancelled, and the function returns when the code
   /// has ended.
@@ -75,7 +75,7 @@ extension JobTest {
     }
   }
 
-  /// Runs the code of a claimed job in an operation, and determines how the attempt ends.
+  /// Runs the code of a claimed job in an operation and determines how the attempt ends.
   private func run<Type: Job>(
     _ type: Type.Type, _ context: JobContext
   ) async -> (Result<Type.Output, any Error>, JobEnding.Action) {

@@ -14,7 +14,7 @@ public import HeadwayTestKit
 ///
 /// Create an object for each test, so that tests can run in parallel. You can call the functions from any task.
 public final class JobTest: Sendable {
-  /// The object that adds jobs to the store, and reads and changes them.
+  /// The object that adds jobs to the store and reads and changes them.
   ///
   /// Pass this object to the code under test.
   public let jobs: Jobs
@@ -25,13 +25,13 @@ public final class JobTest: Sendable {
   ///
   /// If a job of the test waits for the value of another job, increase the limit of the queue.
   public let operationQueue = OperationQueue(maxConcurrentOperationCount: 1)
-  /// The clock of the store; nil if the test can't move the time of the store.
+  /// The store's clock; nil if the test can't move the store's time.
   let manualClock: ManualClock?
 
   /// The time of a new store in memory: January 15, 2027, 08:00 in UTC.
   public static let defaultStartTime = StoreTime(microseconds: 1_800_000_000_000_000)
 
-  /// Creates an empty `MemoryJobStore` whose time comes from a new ``clock``.
+  /// Creates an empty `MemoryJobStore` that uses a new ``clock``.
   ///
   /// - Parameter startTime: The time of the store until the clock is moved, for example the time before a tick of a
   ///   schedule.
@@ -55,7 +55,7 @@ public final class JobTest: Sendable {
   /// The store of the jobs.
   public var store: any JobStore { jobs.store }
 
-  /// The clock of the store in memory.
+  /// The clock of the in-memory store.
   ///
   /// If you move the clock, jobs, retries and schedules become due. They run in the next ``drain(_:for:)``.
   ///
@@ -75,7 +75,7 @@ public final class JobTest: Sendable {
   /// - Parameters:
   ///   - type: The type of the jobs.
   ///   - queue: The queue of the store that the jobs wait in; nil for all queues.
-  /// - Returns: The jobs, in the order in which they were added.
+  /// - Returns: The jobs, in insertion order.
   /// - Throws: `JobError`, for example with the code `undecodablePayload` if a job can't be decoded.
   public func enqueued<Type: Job>(_ type: Type.Type, queue: String? = nil) async throws -> [StoredJob<Type>] {
     let filter = JobFilter(states: [.held, .scheduled, .waiting], queues: queue.map { [$0] })

@@ -1,14 +1,14 @@
 @_spi(JobStore) public import HeadwayJobs
 
-/// The endings of the jobs of a test while ``JobTest/drain(_:for:)`` ran.
+/// The results of the jobs that ended while ``JobTest/drain(_:for:)`` ran.
 public struct JobTestReport: Sendable, CustomStringConvertible {
   /// The number of jobs that have succeeded.
   public var succeededCount = 0
   /// The errors and reasons of the jobs that have failed.
   ///
-  /// Jobs whose last attempt has failed come first, in the order of these attempts. Jobs that the store has marked as
-  /// failed follow in the order in which they were added. For example, these jobs have snoozed too often, were
-  /// cancelled before their next attempt, or are damaged.
+  /// The first elements are jobs whose last attempt has failed, in the order of these attempts. Jobs that the store has
+  /// marked as failed follow in insertion order. For example, these jobs have snoozed too often, were cancelled before
+  /// their next attempt, or are damaged.
   public var failures: [JobFailure] = []
   /// The increase in the number of cancelled jobs in the store.
   ///
@@ -47,7 +47,7 @@ public struct JobTestReport: Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - events: The events of the worker.
   ///   - failed: The jobs of the store that have failed since the report began, in order.
-  ///   - jobs: The jobs of the store, which have the errors of jobs that have failed.
+  ///   - jobs: The jobs of the store, for reading the errors of failed jobs.
   /// - Throws: `JobError` if the store can't be read.
   mutating func note(_ events: [JobEvent], failed: [JobRecord], _ jobs: Jobs) async throws {
     // The jobs whose last attempt has ended with a retry.

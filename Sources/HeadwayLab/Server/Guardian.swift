@@ -90,8 +90,7 @@ final class Guardian: RouterMiddleware {
     } else if !WebAddress.isLocal(authority, port: port.withLock { $0 }) {
       throw HTTPError(.misdirectedRequest)
     }
-    // A proxy might have changed the host, but the browser still reports that the request comes from a page of this
-    // site.
+    // A proxy might have changed the host, but the browser still reports that a page of this site sent the request.
     if let origin = request.headers[.origin], !["http://\(authority)", "https://\(authority)"].contains(origin),
       request.headers[HTTPField.Name("Sec-Fetch-Site")!] != "same-origin"
     {

@@ -11,7 +11,9 @@ import Synchronization
 package final class LabServer: Sendable {
   /// The address that the server listens on, and what it shows.
   package struct Options: Sendable {
-    /// The port, or the next free one if it is in use.
+    /// The port to use.
+    ///
+    /// If another program uses it, the server uses the next free port.
     ///
     /// 0 for any port.
     package var port = 8080
@@ -55,7 +57,7 @@ package final class LabServer: Sendable {
   ///
   /// - Parameters:
   ///   - options: The address that the server listens on, and what it shows.
-  ///   - lab: The lab.
+  ///   - lab: The lab that the page controls.
   package init(_ options: Options, lab: Lab) {
     self.options = options
     self.lab = lab
@@ -79,7 +81,7 @@ package final class LabServer: Sendable {
     await finish()
   }
 
-  /// Cancels everything, and prevents new runs.
+  /// Cancels everything and prevents new runs.
   package func stop() {
     lab.stop()
     workshops.stop()

@@ -9,7 +9,7 @@ import Synchronization
 /// Records what the process does while the lab or a workshop runs something, and serves the last recording as a page.
 ///
 /// A process records at most one trace at a time, so a trace includes everything that runs at the same time. It begins
-/// with the request that starts the first run, and ends when nothing runs.
+/// with the request that starts the first run and ends when nothing runs.
 final class LabTrace: RouterMiddleware {
   typealias Context = BasicRequestContext
 
@@ -79,7 +79,7 @@ final class LabTrace: RouterMiddleware {
       guard let recording = state.withLock({ $0.last }) else {
         throw HTTPError(.notFound, message: "No run has finished yet. Run something, and reload this page.")
       }
-      // The page contains its style and its script. Names of operations are escaped, and in any case, the page has no
+      // The page contains its style and its script. Operation names are escaped, and in any case, the page has no
       // access to the lab.
       let policy =
         "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
@@ -92,7 +92,7 @@ final class LabTrace: RouterMiddleware {
 }
 
 extension TraceRecording {
-  /// The recording without jobs of tasks, such as those of the server.
+  /// The recording without jobs of tasks, such as the server's.
   fileprivate var withoutJobs: TraceRecording {
     var (recording, kept) = (self, [Operation]())
     let positions = operations.map { operation -> Int? in

@@ -6,7 +6,7 @@ import NIOCore
 
 /// A browser that receives events: a stream of server-sent events.
 ///
-/// Each element is a part of the stream.
+/// Each element is one piece of the stream.
 ///
 /// It keeps only the number of the last entry that was sent. While the browser does not read, nothing else is
 /// requested. Events that occur in that time stay in the journal, if they are still part of the current state.
@@ -20,7 +20,7 @@ struct Viewer: AsyncSequence, Sendable {
   /// Creates a viewer.
   ///
   /// - Parameters:
-  ///   - lab: The lab.
+  ///   - lab: The lab whose journal is sent.
   ///   - lastEvent: The identifier of the last event that the browser has received, if it was connected before.
   init(_ lab: Lab, lastEvent: String?) {
     self.lab = lab

@@ -23,7 +23,7 @@ final class BoardWorkshop: Sendable {
     var phase = "editing"
     /// The result of the last change, as a sentence.
     var message = ""
-    /// If a change was refused because of a cycle, the boxes that would wait for each other, with the first again at
+    /// If a change was rejected because of a cycle, the boxes that would wait for each other, with the first again at
     /// the end.
     var cycle: [Int] = []
   }
@@ -235,7 +235,7 @@ final class BoardWorkshop: Sendable {
     }
   }
 
-  /// Cancels everything, and prevents new runs.
+  /// Cancels everything and prevents new runs.
   func close() {
     state.withLock { $0.isClosed = true }
     queue.cancelAllOperations()

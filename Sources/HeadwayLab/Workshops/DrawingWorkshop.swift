@@ -77,7 +77,7 @@ final class DrawingWorkshop: Sendable {
     }
   }
 
-  /// Requests the rows that are currently visible in any browser, and forgets the others.
+  /// Requests the rows that are currently visible in any browser, and forgets all other rows.
   @MainActor private func show(_ view: View) {
     let cells =
       cells.withLock { $0 }
@@ -184,7 +184,7 @@ enum Tile {
     return Color(red: part(0), green: part(0.33), blue: part(0.67), opacity: opacity)
   }
 
-  /// Draws the number of a picture, which is that of the first cell that shows it.
+  /// Draws the number of a picture, which is the number of the first cell with this picture.
   static func draw(numberOf content: Int, _ context: DrawingContext) {
     let text = HeadwayDrawing.Text("\(content + 1)", font: Font(size: 13, weight: .bold), color: .white)
     context.fill(Path(Rectangle(0, 38, 56, 18)), with: .color(Color(white: 0, opacity: 0.55)))

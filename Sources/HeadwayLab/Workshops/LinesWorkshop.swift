@@ -176,7 +176,7 @@ enum ProcessMemory {
   ///
   /// 0 if the system does not report it.
   static var resident: Int {
-    // The numbers of pages: the total, and those in physical memory.
+    // The numbers of pages: in total, and in physical memory.
     let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
     return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map {
       $0 * Int(sysconf(Int32(_SC_PAGESIZE)))

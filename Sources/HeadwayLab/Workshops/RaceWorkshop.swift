@@ -4,7 +4,7 @@ import Hummingbird
 import LongRunningTechniques
 import Synchronization
 
-/// Runs all techniques at the same time, and reports each as a lane on one time axis.
+/// Runs all techniques at the same time and reports each as a lane on one time axis.
 final class RaceWorkshop: Sendable {
   /// The race as a whole.
   private struct Event: Encodable {
@@ -76,14 +76,14 @@ final class RaceWorkshop: Sendable {
   // MARK: Running
 
   private func start(withMain: Bool) -> Bool {
-    // The main thread technique starts last, because the others also begin on the main queue, and it blocks the main
-    // queue.
+    // The main thread technique starts last, because the other techniques also begin on the main queue, and it blocks
+    // the main queue.
     let techniques = Technique.allCases.filter { $0 != .main } + (withMain ? [.main] : [])
     let runs: [TechniqueRun]? = state.withLock { state in
       guard state.left == 0, !state.isClosed else { return nil }
       let number = (state.event?.race ?? 0) + 1
       (state.start, state.left, state.isCancelled) = (.now, techniques.count, false)
-      // The techniques, in the order of the page.
+      // The techniques, as the page orders them.
       let names = Technique.allCases.filter(techniques.contains).map(\.rawValue)
       state.event = Event(race: number, phase: .running, techniques: names)
       state.runs = techniques.map { technique in
@@ -138,7 +138,7 @@ final class RaceWorkshop: Sendable {
     runs.forEach { $0.cancel() }
   }
 
-  /// Cancels the race, and prevents new races.
+  /// Cancels the race and prevents new races.
   func close() {
     state.withLock { $0.isClosed = true }
     cancel()

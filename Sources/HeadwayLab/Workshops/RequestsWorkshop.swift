@@ -83,7 +83,7 @@ final class RequestsWorkshop: Sendable {
     }
   }
 
-  /// Cancels all downloads, and prevents new ones.
+  /// Cancels all downloads and prevents new ones.
   func stop() {
     state.withLock { $0.isClosed = true }
     queue.cancelAllOperations()

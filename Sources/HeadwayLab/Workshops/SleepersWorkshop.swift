@@ -60,7 +60,8 @@ final class SleepersWorkshop: Sendable {
   private let journal: Journal
   private let sleep: @Sendable () -> Void
   private let queue = Headway.OperationQueue(name: "200 sleepers")
-  // It has its own quality of service, because tasks wait for their timers on the threads of the others.
+  // It has its own quality of service, because tasks wait for their timers on the threads of the other qualities of
+  // service.
   private let dispatchQueue = DispatchQueue(label: "headway.lab.sleepers", qos: .utility, attributes: .concurrent)
   private let publisher = Headway.OperationQueue(name: "lab sleepers", qualityOfService: .userInteractive)
   // Protected by its lock.
@@ -164,7 +165,7 @@ final class SleepersWorkshop: Sendable {
   /// Sleepers that have not begun do not sleep.
   private func cancel() { state.withLock { $0.isCancelled = true } }
 
-  /// Cancels everything, and prevents new runs.
+  /// Cancels everything and prevents new runs.
   func close() {
     state.withLock { $0.isClosed = true }
     cancel()

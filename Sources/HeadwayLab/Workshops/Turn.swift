@@ -47,7 +47,7 @@ final class Turn: Sendable {
     queue.cancelAllOperations()
   }
 
-  /// Cancels the current activity, and prevents new ones.
+  /// Cancels the current activity and prevents new ones.
   func close() {
     state.withLock { ($0.isCancelled, $0.isClosed) = (true, true) }
     queue.cancelAllOperations()

@@ -37,7 +37,7 @@ final class Workshops: Sendable {
     board = BoardWorkshop(journal, work: work)
   }
 
-  /// Cancels everything, and prevents new runs.
+  /// Cancels everything and prevents new runs.
   func stop() {
     importing.turn.close()
     lines.turn.close()

@@ -156,7 +156,7 @@ enum JSONEvent {
     line(Table(event: "table", report, percent: report.isComplete ? 100 : Int(ProgressLine.fraction(report) * 100)))
   }
 
-  /// Returns one JSON object, without a line end.
+  /// Returns one JSON object, without a line ending.
   static func line(_ event: some Encodable) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -22,7 +22,7 @@ enum LiveSnapshot {
     return lines
   }
 
-  /// Returns a value as it can be shown in a line, because a line end or an escape in it would damage the snapshot.
+  /// Returns a value as it can be shown in a line, because a line ending or an escape in it would damage the snapshot.
   private static func text(_ value: String?) -> String {
     let scalars = (value ?? "").unicodeScalars.prefix(4 * widestColumn)
     let shown = scalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }

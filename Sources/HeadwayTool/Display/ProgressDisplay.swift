@@ -4,7 +4,7 @@ import Synchronization
 
 /// Shows the progress of a command: bars on standard error, redrawn until the command stops, with notes under them.
 ///
-/// A subclass provides the bars, and writes the lines of the other styles.
+/// A subclass provides the bars and writes the lines of the other styles.
 class ProgressDisplay: @unchecked Sendable {  // Locks protect all mutable state, including that of subclasses.
   let style: ProgressStyle
   private let beginning = ContinuousClock.now
@@ -71,7 +71,7 @@ class ProgressDisplay: @unchecked Sendable {  // Locks protect all mutable state
   /// Calls `report` with the percentage, once for each step that the progress has passed.
   ///
   /// - Parameters:
-  ///   - progress: The progress.
+  ///   - progress: The progress to observe.
   ///   - step: The size of a step in percent.
   ///   - report: Called on the thread that made the progress.
   func observe(_ progress: OperationProgress, every step: Int, _ report: @escaping @Sendable (Int) -> Void) {

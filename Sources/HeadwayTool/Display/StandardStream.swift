@@ -9,9 +9,9 @@ enum StandardStream: Int32, Sendable {
   case output = 1
   case error = 2
 
-  /// Writes a text and a line end.
+  /// Writes a text and a line ending.
   ///
-  /// The text may contain names of files, so characters that control a terminal are replaced.
+  /// The text might contain file names, so characters that control a terminal are replaced.
   func writeLine(_ text: String) { write("\(text.replacingControls(except: "\n\t".unicodeScalars))\n") }
 
   /// Writes a text.

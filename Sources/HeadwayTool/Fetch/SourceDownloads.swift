@@ -7,7 +7,7 @@ import HeadwayHTTP
 
 /// Downloads sources that are addresses, before they are imported.
 ///
-/// The files stay in their folder, under a name that is the same each time. The name shows a later import that it
+/// The files stay in their folder, under a name that is the same each time. The name lets a later import detect that it
 /// imports the same file again.
 struct SourceDownloads {
   let folder: String
@@ -22,7 +22,7 @@ struct SourceDownloads {
     }
   }
 
-  /// Downloads the sources that are addresses, and returns the paths of all sources.
+  /// Downloads the sources that are addresses and returns the paths of all sources.
   ///
   /// - Throws: ``RequestError``; an exit code, if a signal ended the downloads; or a `ValidationError`.
   func files(of sources: [String], _ style: ProgressStyle, _ notices: Notices) async throws -> [String] {

@@ -36,7 +36,7 @@ struct DryRun {
     }
   }
 
-  /// Opens the database, if it exists, and checks that it is one.
+  /// Opens the database, if it exists, and checks that the file is a database.
   private func openDatabase() throws -> DatabaseQueue? {
     guard let database, FileSystem.kind(of: database) != nil else { return nil }
     var configuration = Configuration()

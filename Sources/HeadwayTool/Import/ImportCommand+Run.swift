@@ -68,8 +68,8 @@ extension ImportCommand {
       throw error
     }
     await display.stop()
-    // Closing moves the write-ahead log into the database, which can take long. A second signal still ends the process
-    // immediately.
+    // Closing moves the write-ahead log into the database, which can take a long time. A second signal still ends the
+    // process immediately.
     try Trace.span("close the database") { try target.close() }
     if try await run.end() { notices.say("To continue the import, run the same command again.") }
     let seconds = (.now - start).inSeconds
@@ -115,7 +115,7 @@ extension ImportCommand {
     }
   }
 
-  /// Prints the result, and throws the exit code for it.
+  /// Prints the result and throws the exit code for it.
   private func finish(
     _ operations: [ImportOperation], seconds: Double, _ style: ProgressStyle, stoppedBy signal: Int32?,
     _ traceFailure: CSVWriterError?

@@ -6,7 +6,7 @@ import HeadwayFiles
 import HeadwayImport
 
 extension ImportCommand {
-  /// Examines the sources before anything is created, and prints the findings.
+  /// Examines the sources before anything is created and prints the findings.
   ///
   /// - Throws: ``ImportError``, or a `ValidationError`.
   func look(at sources: ImportSources, _ notices: Notices) throws {

@@ -68,7 +68,7 @@ struct ImportSources {
     if description.table == nil { try Self.requireDistinctTables(of: files) }
   }
 
-  /// The names of the tables.
+  /// The table names.
   var tables: [String] {
     switch content {
     case .feed(let files): files.tables.map { tablePrefix + $0.name }
@@ -88,7 +88,7 @@ struct ImportSources {
 
   // MARK: Parts
 
-  /// Returns the paths that match a pattern, in the order of their names.
+  /// Returns the paths that match a pattern, ordered by name.
   ///
   /// A path that exists is not a pattern.
   private static func expanded(_ argument: String) throws -> [String] {

@@ -38,7 +38,7 @@ final class ImportTrace {
   // Nil when the trace has been written.
   private var trace: Trace?
 
-  /// Creates the files, and starts the recording.
+  /// Creates the files and starts the recording.
   ///
   /// - Parameter paths: The paths of the files; at least one.
   /// - Throws: ``CSVWriterError``, if a file can't be created, or a `ValidationError`.
@@ -72,7 +72,7 @@ final class ImportTrace {
 }
 
 extension OutputFile {
-  /// Writes the whole content, and completes the file.
+  /// Writes the whole content and completes the file.
   fileprivate func write(_ text: String) throws(CSVWriterError) {
     var text = text
     // Without a copy, because a trace can have hundreds of megabytes.

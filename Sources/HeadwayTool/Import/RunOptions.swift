@@ -2,9 +2,9 @@
 import ArgumentParser
 import Foundation
 
-/// The texts of options that differ between the commands.
+/// The help of options, where it differs between the commands.
 protocol RunOptionTexts {
-  /// What `--quiet` prints.
+  /// The help of `--quiet`, including what is still printed.
   static var quiet: ArgumentHelp { get }
 }
 
@@ -32,7 +32,7 @@ struct RunOptions<Texts: RunOptionTexts>: ParsableArguments {
   /// Whether notices are not shown.
   var isSilent: Bool { quiet || progress == ProgressStyle.none }
 
-  /// Runs the work of a command, and reports an error that it throws.
+  /// Runs the work of a command and reports an error that it throws.
   ///
   /// - Throws: `ExitCode`, or a `ValidationError`.
   func reportingErrors(of body: () async throws -> Void) async throws {
@@ -52,7 +52,7 @@ struct RunOptions<Texts: RunOptionTexts>: ParsableArguments {
     }
   }
 
-  /// Downloads the sources that are addresses, and runs a function with the files of all sources.
+  /// Downloads the sources that are addresses and runs a function with the files of all sources.
   ///
   /// Addresses are downloaded next to the database or, if there is none, to a private folder, which is removed when the
   /// function has ended.

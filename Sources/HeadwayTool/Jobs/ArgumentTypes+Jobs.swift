@@ -7,7 +7,7 @@ public import HeadwayJobs
 extension JobState: ExpressibleByArgument {
   /// Creates a state from its name.
   ///
-  /// - Parameter argument: The name.
+  /// - Parameter argument: The name of a state, such as `failed`.
   public init?(argument: String) { self.init(name: argument) }
 
   /// The names of all states.

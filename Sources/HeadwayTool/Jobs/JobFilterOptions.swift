@@ -57,9 +57,9 @@ struct JobFilterOptions: ParsableArguments {
   /// Creates the selection.
   ///
   /// - Parameters:
-  ///   - ids: The numbers of the jobs; nil for all jobs.
+  ///   - ids: The IDs of the jobs; nil for all jobs.
   ///   - now: The time of the store's clock.
-  /// - Returns: The selection.
+  /// - Returns: A filter with the conditions of the options.
   func filter(_ ids: [JobID]? = nil, at now: StoreTime) -> JobFilter {
     JobFilter(
       ids: ids, states: state.isEmpty ? nil : Set(state), queues: queue.isEmpty ? nil : Set(queue),
@@ -93,7 +93,7 @@ struct JobTargets: ParsableArguments {
   /// Creates the selection, after checking that all jobs that were selected by number exist.
   ///
   /// - Parameter store: The jobs of the store.
-  /// - Returns: The selection.
+  /// - Returns: A filter with the conditions of the options.
   /// - Throws: `MissingJob`, or an error of the store.
   func filter(in store: Jobs) async throws -> JobFilter {
     for id in ids where try await store.job(id) == nil { throw MissingJob(id: id) }

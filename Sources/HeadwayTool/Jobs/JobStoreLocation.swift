@@ -30,7 +30,8 @@ struct JobStoreLocation {
 
   /// Whether this is the address or the connection string of a server.
   ///
-  /// Any string that might contain a password counts as one, even if it is not valid, so that no message repeats it.
+  /// Any string that might contain a password is treated as an address, even if it is not valid, so that no message
+  /// contains the password.
   private var isOnServer: Bool {
     if FileManager.default.fileExists(atPath: text) { return false }
     return text.contains("://") || text.contains(/(^|\s)(host|hostaddr|dbname|user|password|service|passfile)\s*=/)
@@ -79,7 +80,7 @@ struct JobStoreLocation {
   ///
   /// - Parameter updatesTables: Whether to create and update the tables of a server. The tables of a file are always
   ///   updated.
-  /// - Returns: The store.
+  /// - Returns: The opened store, which the caller must close.
   /// - Throws: `JobError`, or an error of this file.
   func open(updatingTables updatesTables: Bool) async throws -> any ToolJobStore {
     guard isOnServer else {
@@ -109,7 +110,7 @@ struct MissingStore: Error, CustomStringConvertible {
   var description: String { "\(path): There is no such file." }
 }
 
-/// A database has no tables of jobs.
+/// A database has no job tables.
 struct NotAStore: Error, CustomStringConvertible {
   let path: String
 

@@ -23,7 +23,7 @@ struct JobPlaceOptions: ParsableArguments {
   ///
   /// - Parameters:
   ///   - updatesTables: Whether to create and update the tables of a server.
-  ///   - body: The function.
+  ///   - body: A function that uses the store.
   /// - Throws: `ExitCode`, after reporting the error.
   func withStore(
     updatingTables updatesTables: Bool = false, _ body: (any ToolJobStore, Jobs) async throws -> Void
@@ -54,7 +54,7 @@ struct JobStoreOptions: ParsableArguments {
   ///
   /// - Parameters:
   ///   - updatesTables: Whether to create and update the tables of a server.
-  ///   - body: The function.
+  ///   - body: A function that uses the store.
   /// - Throws: `ExitCode`, after reporting the error.
   func withStore(
     updatingTables updatesTables: Bool = false, _ body: (any ToolJobStore, Jobs) async throws -> Void
@@ -73,7 +73,7 @@ struct JobStoreOptions: ParsableArguments {
 }
 
 extension Result where Failure == any Error {
-  /// Calls a function, and stores its result or its error.
+  /// Calls a function and stores its result or its error.
   fileprivate init(_ body: () async throws -> Success) async {
     do { self = .success(try await body()) } catch { self = .failure(error) }
   }

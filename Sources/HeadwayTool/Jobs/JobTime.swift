@@ -26,8 +26,8 @@ enum JobTime: Hashable {
 
   /// Returns the time.
   ///
-  /// - Parameter now: The current time.
-  /// - Returns: The time.
+  /// - Parameter now: The time that durations are relative to.
+  /// - Returns: The point in time, for a date or a duration.
   func time(at now: StoreTime) -> StoreTime {
     switch self {
     case .date(let time): time

@@ -41,7 +41,7 @@ struct JobsEditCommand: AsyncParsableCommand {
     }
   }
 
-  /// Refuses values that the store does not accept, before the first change.
+  /// Rejects values that the store does not accept, before the first change.
   private static func check(_ edits: [JobEditOptions.Edit], in jobs: Jobs) async throws {
     do {
       // The filter selects no jobs, so only the values are checked.
@@ -117,7 +117,7 @@ struct JobEditOptions: ParsableArguments {
     let change: JobChange
   }
 
-  /// The changes, in the order in which they are made.
+  /// The changes, in execution order.
   func edits(at now: StoreTime) -> [Edit] {
     var edits: [Edit] = []
     if let priority {
@@ -147,13 +147,13 @@ struct UnsuitableValue: Error, CustomStringConvertible {
   var description: String { error.context }
 }
 
-/// The numbers of jobs, by the version of their payloads.
+/// The IDs of jobs, by the version of their payloads.
 private struct JobSelection {
   private var ids: [Int: [JobID]] = [:]
 
   mutating func add(_ job: JobRecord) { ids[job.version, default: []].append(job.id) }
 
-  /// Changes the jobs, and returns how many were different before.
+  /// Changes the jobs and returns how many were different before.
   func apply(_ change: JobChange, in jobs: Jobs) async throws -> Int {
     guard case .payload(let payload, _) = change else {
       return try await jobs.change(JobFilter(ids: ids.values.flatMap(\.self)), change)

@@ -165,7 +165,7 @@ enum JobsJSON {
     /// Creates an object.
     ///
     /// - Parameters:
-    ///   - queue: The queue.
+    ///   - queue: The current state of the queue.
     ///   - states: The states whose jobs were counted.
     ///   - now: The time of the store's clock.
     ///   - event: The event that the object describes; nil for none.

@@ -169,8 +169,8 @@ extension QueueSetting<Int> {
   ///
   /// - Parameters:
   ///   - text: A number, or `none`.
-  ///   - minimum: The smallest number.
-  /// - Returns: The value.
+  ///   - minimum: The smallest number that is accepted.
+  /// - Returns: The setting, whose value is nil for `none`.
   /// - Throws: `ValidationError` with the accepted numbers.
   static func count(_ text: String, from minimum: Int) throws -> QueueSetting {
     if text == "none" { return QueueSetting(value: nil) }

@@ -39,7 +39,7 @@ struct JobsWatchCommand: AsyncParsableCommand {
   }
 }
 
-/// Reads a store repeatedly, and prints the changes.
+/// Reads a store repeatedly and prints the changes.
 private struct JobsWatch {
   private let jobs: Jobs
   private let options: JobStoreOptions

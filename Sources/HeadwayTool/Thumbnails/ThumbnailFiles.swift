@@ -7,19 +7,21 @@ import HeadwayFiles
 struct ThumbnailFiles {
   /// Their paths in the folder, in order.
   let names: [String]
-  /// The paths of subfolders that can't be listed, which means that pictures might be missing.
+  /// The paths of subfolders that can't be listed.
+  ///
+  /// As a result, pictures might be missing.
   let closedFolders: [String]
   private let folder: String
   private let outputFolder: String
   /// The file for the single thumbnail, if its name was specified.
   private var outputFile: String?
 
-  /// Where thumbnails are written: to a folder, under the names of their pictures, or one to a file.
+  /// Where thumbnails are written: several to a folder, with the names of their pictures, or a single one to a file.
   enum Destination { case folder(String), file(String) }
 
   /// - Parameters:
   ///   - source: A folder, or a picture.
-  ///   - destination: A folder; for a picture, also a file.
+  ///   - destination: A folder. If `source` is a picture, the destination can also be a file.
   /// - Throws: ``ImageFileError`` if the source can't be read; `ValidationError` if the thumbnails would replace the
   ///   pictures, or if a folder of pictures should go to a file.
   init(of source: String, to destination: Destination) throws {

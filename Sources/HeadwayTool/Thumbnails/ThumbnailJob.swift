@@ -6,8 +6,8 @@ import HeadwayFiles
 
 /// Creates one thumbnail, unless there is one that is up to date.
 ///
-/// A thumbnail has the modification time of its picture. So the tool can determine which picture it belongs to, even if
-/// a picture was replaced by an older one.
+/// A thumbnail has the modification time of its picture. Therefore, the tool can determine whether a thumbnail belongs
+/// to the current picture, even if the picture was replaced by an older one.
 final class ThumbnailJob: Headway.Operation, @unchecked Sendable {
   private let source: String
   private let output: String

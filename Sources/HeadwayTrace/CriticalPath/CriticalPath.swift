@@ -15,7 +15,7 @@ public struct CriticalPath: Sendable, Hashable, Codable {
     /// It was ready, and its queue was below its limit or had none, but no thread started it: the threads were busy,
     /// the queue was suspended, or its policy kept it waiting.
     ///
-    /// If the thread that started it was busy until then, the previous step is the operation that ran on that thread.
+    /// If the thread that started it was busy until then, the previous step is the operation on that thread.
     case thread
     /// It had not been added earlier. The previous step, if there is one, is the operation that added it.
     case added
@@ -52,7 +52,7 @@ public struct CriticalPath: Sendable, Hashable, Codable {
       (self.waitReason, self.waitDuration) = (waitReason, waitDuration)
     }
 
-    /// How long the operation ran as a part of the path.
+    /// How long the operation ran as part of the path.
     ///
     /// Pauses between attempts count.
     public var runDuration: Duration { endTime - startTime }
@@ -87,7 +87,7 @@ public struct CriticalPath: Sendable, Hashable, Codable {
   public var recordingDuration: Duration
   /// The limit that the operations of the path waited for longest, or nil if they waited for none.
   public var longestLimit: Limit?
-  /// The path in words, with the names of the operations and queues.
+  /// The path in words, with operation and queue names.
   public var description: String
 
   /// Creates a path.

@@ -31,7 +31,7 @@ struct CriticalPathModel {
 
   let recording: TraceRecording
   let extent: Int64
-  /// The operations that ran or finished; nil for the others.
+  /// The operations that ran or finished; nil for all other operations.
   let work: [Work?]
   /// The operations of each queue that ended while the queue was full, by their ends.
   private let endsOfFullQueues: [Int: [End]]
@@ -61,7 +61,7 @@ struct CriticalPathModel {
       added: added, ready: ready, start: period.start, end: period.end, queue: recording.queue(of: operation))
   }
 
-  /// Counts the running operations of each queue with a limit, and collects those that end while it is full.
+  /// Counts the running operations of each queue with a limit and collects those that end while it is full.
   private static func endsOfFullQueues(
     _ recording: TraceRecording, _ work: [Work?]
   ) -> [Int: [End]] {

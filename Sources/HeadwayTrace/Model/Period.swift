@@ -5,7 +5,7 @@ struct Period: Hashable, Sendable {
   let start: Int64
   let end: Int64
 
-  /// Creates a period, and corrects times that are negative or in the wrong order.
+  /// Creates a period and corrects times that are negative or in the wrong order.
   init(from start: Int64, to end: Int64) {
     self.start = max(0, start)
     self.end = max(self.start, end)
@@ -13,7 +13,7 @@ struct Period: Hashable, Sendable {
 
   var length: Int64 { end - start }
 
-  /// The time of this period that at least one of the others covers.
+  /// The time of this period that at least one of the other periods covers.
   func covered(by others: [Period]) -> Int64 {
     Self.covered(others.map { Period(from: max(start, $0.start), to: min(end, $0.end)) })
   }
@@ -68,7 +68,7 @@ extension TraceRecording {
     return wait.covered(by: suspendedPeriods(ofQueue: queue, extent: extent))
   }
 
-  /// The periods of the runs of an operation, in the order of the attempts.
+  /// The periods of the runs of an operation, ordered by attempt.
   ///
   /// A run that never ended lasts until `extent`.
   func runPeriods(of operation: Operation, extent: Int64) -> [Period] {

@@ -3,8 +3,7 @@ public import Headway
 extension Trace {
   /// Ends the trace.
   ///
-  /// Until then, the trace keeps the errors of operations that failed. This method describes them, so it calls user
-  /// code.
+  /// Until then, the trace keeps the errors of failed operations. This method describes them, so it calls user code.
   ///
   /// - Returns: What was recorded. If the trace was stopped before, the recording is empty.
   /// - Complexity: O(*n* log *n*) in the number of recorded events.

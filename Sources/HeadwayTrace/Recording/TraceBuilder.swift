@@ -6,7 +6,7 @@ struct TraceBuilder {
   private var recording: TraceRecording
   /// The positions of the operations by address.
   ///
-  /// The trace keeps their memory, so each address stands for one operation, even if some of its events were lost.
+  /// The trace keeps their memory, so each address identifies one operation, even if some of its events were lost.
   private var operations: [UInt: Int] = [:]
   private var queues: [UInt: Int] = [:]
   private var spans: [UInt: Int] = [:]
@@ -52,7 +52,7 @@ struct TraceBuilder {
       if let position = operations[event.object] { recording.operations[position].name = name }
     case .dependency(let dependency):
       guard let position = operations[event.object] else { break }
-      // One that was not added to a queue yet gets its events later.
+      // A dependency that was not added to a queue yet gets its events later.
       let dependency = operations[dependency] ?? make(dependency, "Operation")
       recording.operations[position].dependencies.append(dependency)
     case .started(let type, let queue):
@@ -127,7 +127,7 @@ struct TraceBuilder {
     blocked[worker] = (thread, recording.threads[thread].blockedIntervals.count - 1)
   }
 
-  /// The position of a thread, which may have recorded nothing itself.
+  /// The position of a thread, which might have recorded nothing itself.
   private mutating func thread(named name: String) -> Int {
     if threadsByName.isEmpty {
       for (position, thread) in recording.threads.enumerated() { threadsByName[thread.name] = position }
@@ -158,7 +158,7 @@ struct TraceBuilder {
         time = max(time, end)
       }
       let end = recording.operations[position].runs.first?.startTime ?? recording.operations[position].finishedTime
-      // A dependency may have been removed, or the operation was cancelled.
+      // A dependency might have been removed, or the operation was cancelled.
       if let end { time = min(time, end) }
       if isReady || !recording.operations[position].runs.isEmpty { recording.operations[position].readyTime = time }
     }

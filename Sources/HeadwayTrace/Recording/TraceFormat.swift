@@ -25,7 +25,7 @@ public struct TraceFormat: Sendable {
   ///   - width: The width of the picture in pixels. It is adjusted to be from 320 to 100,000.
   ///   - showsDependencies: Whether arrows lead from dependencies to the operations that waited for them. At most 2,000
   ///     arrows are drawn.
-  /// - Returns: The format.
+  /// - Returns: An SVG format with these settings.
   public static func svg(width: Int = 1200, showsDependencies: Bool = false) -> TraceFormat {
     TraceFormat { $0.svgTimeline(width: width, showsDependencies: showsDependencies) }
   }

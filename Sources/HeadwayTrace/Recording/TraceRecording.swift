@@ -1,5 +1,4 @@
-/// What operations did while a trace was recorded: the operations, and when each was added, became ready, started and
-/// finished, on which thread.
+/// A record of the operations during a trace: when each was added, became ready, started and finished, and its thread.
 ///
 /// A recording is a plain value. You can store it, send it to another machine, and draw it there.
 ///
@@ -8,13 +7,13 @@
 public struct TraceRecording: Sendable, Hashable, Codable {
   /// How long the recording took.
   public var duration: Duration
-  /// The operations, in the order of their first event.
+  /// The operations, ordered by first event.
   public var operations: [Operation]
   /// The queues that held the operations.
   public var queues: [Queue]
   /// The threads that recorded events, for example because they added operations.
   public var threads: [Thread]
-  /// The spans that `Trace.span(_:_:)` recorded, in the order of their beginning.
+  /// The spans that `Trace.span(_:_:)` recorded, ordered by start time.
   public var spans: [Span]
   /// The marks that `Trace.mark(_:)` recorded, in order.
   public var marks: [Mark]
@@ -25,10 +24,10 @@ public struct TraceRecording: Sendable, Hashable, Codable {
   ///
   /// - Parameters:
   ///   - duration: How long the recording took.
-  ///   - operations: The operations, in the order of their first event.
+  ///   - operations: The operations, ordered by first event.
   ///   - queues: The queues that held the operations.
   ///   - threads: The threads that recorded events, for example because they added operations.
-  ///   - spans: The spans, in the order of their beginning.
+  ///   - spans: The spans, ordered by start time.
   ///   - marks: The marks, in order.
   ///   - lostEventCount: How many events were lost because a thread's buffer was full.
   public init(
@@ -41,9 +40,9 @@ public struct TraceRecording: Sendable, Hashable, Codable {
 
   /// An operation of a recording.
   public struct Operation: Sendable, Hashable, Codable {
-    /// The name of the operation, or of its class if it has no name.
+    /// The operation's name, or its class name if it has no name.
     ///
-    /// For a dependency that has no events of its own, this is “Operation”.
+    /// For a dependency without any events, this is “Operation”.
     public var name: String
     /// The position in ``TraceRecording/queues`` of the queue that held the operation; nil for an operation that was
     /// started manually.
@@ -59,7 +58,7 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     ///
     /// Its queue, its policy, or an override of `isReady` can still keep it from starting.
     public var readyTime: Duration?
-    /// The periods in which the operation ran: one, or one for each attempt.
+    /// The periods when the operation ran: one, or one for each attempt.
     ///
     /// An asynchronous operation also runs while its task is suspended.
     public var runs: [Run]
@@ -73,13 +72,13 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     /// Creates an operation of a recording.
     ///
     /// - Parameters:
-    ///   - name: The name of the operation.
+    ///   - name: The operation's name, or its class name if it has no name.
     ///   - queue: The position of its queue.
     ///   - parent: The position of the operation that added it.
     ///   - dependencies: The positions of the operations that it waited for.
     ///   - addedTime: When it was added.
     ///   - readyTime: When it had been added and its last dependency had finished.
-    ///   - runs: The periods in which it ran.
+    ///   - runs: The periods when it ran.
     ///   - finishedTime: When it finished.
     ///   - result: How it ended.
     ///   - error: A description of its error.
@@ -94,7 +93,7 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     }
   }
 
-  /// A period in which an operation ran.
+  /// A period when an operation ran.
   public struct Run: Sendable, Hashable, Codable {
     /// When the operation, or its attempt, started.
     public var startTime: Duration
@@ -120,7 +119,7 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     case success
     /// It has an error.
     case failure
-    /// It was cancelled, and has no error.
+    /// It was cancelled and has no error.
     case cancelled
   }
 
@@ -188,16 +187,16 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     public var startTime: Duration
     /// When it ended; nil if it had not ended at the end of the recording.
     public var endTime: Duration?
-    /// The position in ``TraceRecording/threads`` of the thread on which it began.
+    /// The thread where it began, as a position in ``TraceRecording/threads``.
     public var thread: Int
 
     /// Creates a span.
     ///
     /// - Parameters:
-    ///   - name: The name.
+    ///   - name: The name that was passed to `Trace.span(_:_:)`.
     ///   - startTime: When the work began.
     ///   - endTime: When it ended.
-    ///   - thread: The position of the thread on which it began.
+    ///   - thread: The thread where it began, as a position in ``TraceRecording/threads``.
     public init(name: String, startTime: Duration, endTime: Duration? = nil, thread: Int) {
       (self.name, self.startTime, self.endTime, self.thread) = (name, startTime, endTime, thread)
     }
@@ -215,8 +214,8 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     /// Creates a mark.
     ///
     /// - Parameters:
-    ///   - name: The name.
-    ///   - time: The moment.
+    ///   - name: The name of the mark.
+    ///   - time: The time of the mark.
     ///   - thread: The position of the thread.
     public init(name: String, time: Duration, thread: Int) {
       (self.name, self.time, self.thread) = (name, time, thread)

@@ -22,8 +22,8 @@ enum TimeUnit: Int64, CaseIterable {
 
 /// Writes a time with its unit, with at least two significant digits: `4.1 s`, `12.5 ms`, `980 ns`.
 ///
-/// - Parameter nanoseconds: The time.
-/// - Returns: The text.
+/// - Parameter nanoseconds: The time, in nanoseconds.
+/// - Returns: The time with a unit.
 func timeText(_ nanoseconds: Int64) -> String {
   let unit = TimeUnit.fitting(nanoseconds)
   let value = Double(nanoseconds) / Double(unit.rawValue)
@@ -37,9 +37,9 @@ func timeText(_ duration: Duration) -> String { timeText(duration.nanoseconds) }
 /// Writes a number with at most `places` decimals, without zeros at the end.
 ///
 /// - Parameters:
-///   - value: The number.
+///   - value: The number to format.
 ///   - places: The number of decimals.
-/// - Returns: The text.
+/// - Returns: The number in decimal notation.
 func decimalText(_ value: Double, places: Int = 2) -> String {
   let scale = powersOfTen[places]
   let scaled = (value.magnitude * scale).rounded()

@@ -35,7 +35,7 @@ struct SVGLegend {
   /// Chooses the entries.
   ///
   /// - Parameters:
-  ///   - recording: The recording.
+  ///   - recording: The recording that the timeline shows.
   ///   - rows: The rows with the bars that are drawn.
   ///   - showsDependencies: Whether arrows are drawn.
   init(_ recording: TraceRecording, rows: [TimelineRow], showsDependencies: Bool) {

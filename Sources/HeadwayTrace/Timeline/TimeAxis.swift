@@ -8,7 +8,7 @@ struct TimeAxis {
   /// Chooses ticks from zero until a time.
   ///
   /// - Parameters:
-  ///   - extent: The last time.
+  ///   - extent: The last time, in nanoseconds.
   ///   - maximumCount: How many intervals there are at most.
   init(extent: Int64, maximumCount: Int) {
     let smallest = Double(max(extent, 1)) / Double(max(maximumCount, 1))

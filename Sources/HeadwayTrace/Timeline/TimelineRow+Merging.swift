@@ -36,7 +36,7 @@ extension TraceRecording {
   ///
   /// - Parameters:
   ///   - rows: The rows of the timeline.
-  ///   - nanosecondsPerPixel: The scale.
+  ///   - nanosecondsPerPixel: The time that one pixel represents.
   ///   - limit: How many bars the timeline has at most, if merging can achieve that.
   /// - Returns: The rows with the merged bars.
   func merged(_ rows: [TimelineRow], nanosecondsPerPixel: Double, limit: Int = 8000) -> [TimelineRow] {

@@ -6,7 +6,7 @@ extension FeedRule {
 
   private static func duplicates(_ table: TableSchema) -> FeedRule? {
     guard !table.key.isEmpty else { return nil }
-    // Empty fields are NULL, and also count as equal. The table has an index on its key.
+    // Empty fields are NULL and also count as equal. The table has an index on its key.
     let isSame = table.key.map { "above.\($0) IS this.\($0)" }.joined(separator: " AND ")
     return FeedRule(
       .error, "duplicate_key", table.name, "\(table.key.joined(separator: ", ")) is that of a row above",

@@ -13,7 +13,7 @@ struct FeedRule: Sendable {
   /// - Parameters:
   ///   - severity: The severity of the issue.
   ///   - code: The kind of issue, for programs.
-  ///   - table: The name of the table.
+  ///   - table: The table's name.
   ///   - message: The description of the issue, for people.
   ///   - columns: The columns that help a person find a row; by default, the table's key.
   ///   - source: A query to use instead of the table itself, with a column `record`.

@@ -12,7 +12,7 @@ import Synchronization
 /// ```
 ///
 /// The feed is imported into a temporary database, which the validator queries. The database needs about as much disk
-/// space as the feed, and is removed when the validator is released.
+/// space as the feed and is removed when the validator is released.
 public final class FeedValidator: Sendable {
   /// The operations of the validator: one import per table, followed by the queries.
   ///

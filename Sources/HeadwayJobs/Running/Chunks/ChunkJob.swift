@@ -53,7 +53,7 @@ extension ChunkJob {
 
   /// Runs this job alone.
   ///
-  /// - Parameter context: The attempt.
+  /// - Parameter context: The current attempt of the job.
   /// - Returns: The result of the job.
   /// - Throws: The error of the job, or of the function that runs several jobs.
   public func perform(in context: JobContext) async throws -> Output {

@@ -53,7 +53,7 @@ extension WorkerSession {
       return true
     }
     guard isNew else { return }
-    // The wait can be long, and must not keep a stopped worker and its store in memory.
+    // The wait can be long and must not keep a stopped worker and its store in memory.
     Task { [weak self, clock] in
       try? await clock.sleep(max(.zero, time - clock.elapsed()))
       self?.endChunkWait(until: time)

@@ -13,7 +13,7 @@ extension Claimer {
   /// Adds a queue that was found by a pattern.
   ///
   /// - Parameters:
-  ///   - queue: The queue.
+  ///   - queue: The name of the queue.
   ///   - group: The index of its slots: the slots of other queues, unused slots, or the next index.
   ///   - time: The time of the worker's clock.
   mutating func serve(_ queue: String, group: Int, at time: Duration) {

@@ -14,7 +14,7 @@ extension WorkerSession {
   /// its cost does not depend on the number of queues.
   ///
   /// - Parameters:
-  ///   - place: The last queue that was read; nil to begin. Each call reads one page, and continues while pages contain
+  ///   - place: The last queue that was read; nil to begin. Each call reads one page and continues while pages contain
   ///     new queues. The next call reads the next page.
   ///   - isComplete: Whether all pages are read, from the first one.
   /// - Throws: ``JobError``.

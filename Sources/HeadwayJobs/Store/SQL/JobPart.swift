@@ -1,6 +1,6 @@
 /// The unfinished jobs that an index of a database contains.
 @_spi(JobStore) public enum JobPart: CaseIterable, Sendable {
-  /// Jobs that wait for others.
+  /// Jobs that wait for other jobs.
   case held
   /// Jobs that wait for a time.
   case scheduled

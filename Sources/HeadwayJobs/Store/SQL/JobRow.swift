@@ -1,6 +1,6 @@
 import Headway
 
-/// The rows of jobs in a database: unfinished jobs are in one table, finished ones in another.
+/// The job rows in a database: unfinished jobs are in one table, finished ones in another.
 @_spi(JobStore) public enum JobRow {
   /// The columns that both tables have.
   public static let common = [
@@ -21,7 +21,7 @@ import Headway
   public static let cancelRequested = 1
   /// The flag of a job that holds its key until it is claimed.
   public static let holdsKeyUntilClaim = 2
-  /// The flag of an unfinished job that others wait for, or have waited for.
+  /// The flag of an unfinished job that other jobs wait for, or have waited for.
   public static let hasDependents = 4
   /// The flag of a job that has checkpoints or signals.
   public static let hasCheckpoints = 8
@@ -115,9 +115,9 @@ import Headway
   /// A damaged job must not prevent others from being read, so ``JobRecord/damage`` describes the parts that can't be
   /// read.
   ///
-  /// - Parameter row: A row with the ``common``, ``unfinished`` and ``finished`` columns. Those that the table does not
-  ///   have are null.
-  /// - Returns: The job.
+  /// - Parameter row: A row with the ``common``, ``unfinished`` and ``finished`` columns. Columns that the table does
+  ///   not have are null.
+  /// - Returns: The job that the row contains.
   public static func read(_ row: some StoredRow) -> JobRecord {
     var damage: [String] = []
     func readable<Value>(_ name: String, or substitute: Value, _ read: () throws -> Value) -> Value {

@@ -1,7 +1,7 @@
-/// Finds the newest jobs of a filter, and reads a limited number of rows.
+/// Finds the newest jobs of a filter and reads a limited number of rows.
 ///
-/// If few jobs have the requested states, indexes find them. Otherwise, rows are read in the order of their numbers, up
-/// to ``JobSelection/maxRowCount``.
+/// If few jobs have the requested states, indexes find them. Otherwise, rows are read in ID order, up to
+/// ``JobSelection/maxRowCount``.
 struct JobSearch<Reader: StoreReader> {
   private let selection: JobSelection<Reader>
   private let id: JobID?
@@ -61,14 +61,14 @@ struct JobSearch<Reader: StoreReader> {
     return states.contains(.succeeded) ? [try scan(.finished)] : try states.map { try scan(.finished($0)) }
   }
 
-  /// Reads rows in the order of their numbers, newest first.
+  /// Reads rows ordered by ID, newest first.
   private func scan(_ table: SearchSQL.Table) throws -> JobIDPage {
     let maxRowCount = selection.maxRowCount
     let window = StoreStatement(SearchSQL.windowBefore(table), .integer(end), .number(maxRowCount))
     guard let ends = try reader.rows(window, { (last: $0.optional(0, $0.int64), count: $0.int(1)) }).first,
       let last = ends.last
     else { return JobIDPage(ids: []) }
-    // The texts of a filter are compared here, so any number of rows might be needed.
+    // The strings of a filter are compared here, so any number of rows might be needed.
     let maximum = selection.needsSettings ? maxRowCount : min(limit, maxRowCount) + 1
     var statement = StoreStatement("", .integer(end), .integer(last), .number(maximum))
     let condition = selection.addCondition(to: &statement)

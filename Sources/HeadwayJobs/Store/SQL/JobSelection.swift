@@ -12,7 +12,7 @@
   /// Creates a selection.
   ///
   /// - Parameters:
-  ///   - filter: The filter.
+  ///   - filter: The jobs to select.
   ///   - reader: A connection to the store.
   public init(_ filter: JobFilter, _ reader: Reader) { (self.filter, self.reader) = (filter, reader) }
 
@@ -30,7 +30,7 @@
   /// Whether an index finds the jobs, so that a statement reads no others.
   var isIndexed: Bool { filter.ids != nil || filter.culprit != nil }
 
-  /// Whether jobs have to be compared with the texts in their encoded settings.
+  /// Whether jobs have to be compared with the strings in their encoded settings.
   var needsSettings: Bool { filter.tag != nil || filter.label != nil }
 
   /// The tables that can contain the jobs.
@@ -43,7 +43,7 @@
 
   /// Adds the values of the condition to a statement.
   ///
-  /// - Returns: The condition.
+  /// - Returns: A condition in SQL.
   func addCondition(to statement: inout StoreStatement) -> String {
     var conditions = ["true"]
     func add(_ column: String, _ list: StoredValue?) {
@@ -71,14 +71,14 @@
     return conditions.joined(separator: " AND ")
   }
 
-  /// Returns the texts of a list that the database can compare; nil if it must not compare the list.
+  /// Returns the strings of a list that the database can compare; nil if it must not compare the list.
   private func texts(_ list: Set<String>?) -> [String]? {
     guard let list else { return nil }
     let texts = list.filter { !$0.utf8.contains(0) }.sorted()
     return texts.count < list.count && Reader.Search.storesNullCharacters ? nil : texts
   }
 
-  /// Returns whether the encoded settings in the second column contain the texts of the filter.
+  /// Returns whether the encoded settings in the second column contain the strings of the filter.
   func isMatch(_ row: Reader.Row) -> Bool {
     guard needsSettings else { return true }
     return (try? JobSettings(stored: row.optional(1, row.bytes))).map(filter.matchesText) ?? false
@@ -86,7 +86,7 @@
 
   // MARK: Reading
 
-  /// Returns all jobs, in the order of their numbers.
+  /// Returns all jobs, ordered by ID.
   ///
   /// - Throws: The error of the database.
   func all() throws -> [JobRecord] {
@@ -99,13 +99,13 @@
     return jobs
   }
 
-  /// Returns the next jobs in the order of their numbers, and examines a limited number of rows.
+  /// Returns the next jobs, ordered by ID, after examining a limited number of rows.
   ///
   /// - Parameters:
-  ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with greater IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs.
   /// - Throws: The error of the database.
-  /// - Returns: The jobs, and where the next part begins; nil if there are no more jobs, or if the limit is reached.
+  /// - Returns: The jobs, and where the next part begins; nil if there are no further jobs, or if the limit is reached.
   func part(after id: JobID?, limit: Int) throws -> (jobs: [JobRecord], next: JobID?) {
     guard limit > 0, !isEmpty else { return ([], nil) }
     let start = id?.rawValue ?? .min
@@ -164,15 +164,15 @@
 
   // MARK: Changes
 
-  /// Returns the jobs that a command changes, in the order of their numbers, and locks their rows.
+  /// Returns the jobs that a command changes, ordered by ID, and locks their rows.
   ///
   /// - Parameters:
-  ///   - command: The command.
+  ///   - command: The command with the filter of the jobs.
   ///   - limit: The maximum number of jobs.
   ///   - prepare: Called with the jobs that the next calls of `isIncluded` examine.
-  ///   - isIncluded: An additional condition. The function can change the job.
+  ///   - isIncluded: A function that returns whether to select the job, and that can change the job.
   /// - Throws: The error of the database or of the functions.
-  /// - Returns: The jobs.
+  /// - Returns: The selected jobs, with their changes.
   public func jobs(
     for command: JobCommand, limit: Int, prepare: ([JobRecord]) throws -> Void,
     where isIncluded: (inout JobRecord) throws -> Bool
@@ -191,7 +191,7 @@
       var last = start
       var ids: [Int64]?
       if needsSettings, !Reader.Search.lock.isEmpty {
-        // Only the rows with the texts are locked.
+        // Only the rows with the strings are locked.
         ids = []
         try reader.forEachRow(select("id, settings", locks: false)) { row in
           (count, last) = (count + 1, row.int64(0))

@@ -4,7 +4,7 @@
   static var workers: String { get }
 
   /// Statements that return the waiting jobs by queue, kind and version: `queue, kind, version`, their number, the
-  /// first position, and the number of the job at this position.
+  /// first position, and the ID of the job at this position.
   ///
   /// Several rows can belong to the same group.
   static var waitingJobs: [String] { get }
@@ -59,7 +59,7 @@ enum OverviewSQL {
 
   /// The number of running jobs of each queue; by the index `job_running`.
   ///
-  /// There are few: those in the slots of workers, and those claimed ahead.
+  /// There are few running jobs: the jobs in the slots of workers, and the jobs claimed ahead.
   static let runningCounts = "SELECT queue, count(*) FROM headway.job WHERE state = 3 GROUP BY queue"
 
   /// The running jobs; by the index `job_running`.

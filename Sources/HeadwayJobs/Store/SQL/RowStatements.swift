@@ -1,16 +1,16 @@
 // The statements of a store in an SQL database, under the functions of ``SQLJobRows``.
 //
-// Parameters are numbered in the order of the description. Many statements have elements, such as jobs. If parameters
-// of the database can be lists, the statement receives one list for each value of the elements. Otherwise, the
-// statement is executed for each element. The other parameters follow.
+// Each description lists the parameters in the order of their numbers. Many statements have elements, such as jobs. If
+// parameters of the database can be lists, the statement receives one list for each value of the elements. Otherwise,
+// the statement is executed for each element. The other parameters follow.
 
 /// Statements about jobs.
 ///
-/// If transactions overlap, those that find jobs lock the rows, in the order of their numbers.
+/// If transactions overlap, the statements that find jobs lock the rows in ascending order of ID.
 @_spi(JobStore) public protocol JobStatements {
-  /// Finds unfinished jobs by their numbers.
+  /// Finds unfinished jobs by ID.
   static var findUnfinished: String { get }
-  /// Finds finished jobs by their numbers.
+  /// Finds finished jobs by ID.
   static var findFinished: String { get }
   /// Finds an unfinished job by its number.
   static var isUnfinished: String { get }
@@ -119,6 +119,6 @@
   static var putTicks: String { get }
   /// Changes the next ticks: names, time.
   static var postpone: String { get }
-  /// Deletes a schedule, and returns its name: name.
+  /// Deletes a schedule and returns its name: name.
   static var delete: String { get }
 }

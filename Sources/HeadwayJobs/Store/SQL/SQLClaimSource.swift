@@ -24,7 +24,7 @@
   /// Returns the bucket of a key; nil if it is full.
   public func bucket(ofKey key: String) throws -> RateBucket? { try transaction.bucket(ofKey: key) }
 
-  /// Stores a bucket, and notes whether a job waits for its tokens.
+  /// Stores a bucket and notes whether a job waits for its tokens.
   public func keep(_ bucket: RateBucket, ofKey key: String, isAwaited: Bool) throws {
     try transaction.keep(bucket, ofKey: key, isAwaited: isAwaited)
   }
@@ -38,7 +38,7 @@
 @_spi(JobStore) extension SQLJobRows {
   /// Changes a job for a claim, unless the job can't be claimed because it is damaged.
   ///
-  /// - Returns: Whether the job is claimed. If not, write it, so that it fails.
+  /// - Returns: True if the job is claimed. Otherwise, write the job, so that it fails.
   public func claim(_ job: inout JobRecord, by worker: WorkerID) -> Bool {
     if max(job.epoch, job.attempt) == JobRow.numbers.upperBound { job.damage = "it was claimed too often" }
     guard job.damage == nil else { return false }
@@ -46,7 +46,7 @@
     return true
   }
 
-  /// Notes that a claim might have made room for other jobs in its queue, and returns the claimed jobs.
+  /// Returns the claimed jobs, and notes that the claim might have made room for other jobs in its queue.
   public func noteClaimed(_ jobs: [JobRecord], of claim: JobClaim, in queue: JobQueueRecord) -> [JobRecord] {
     if !jobs.isEmpty, queue.settings.maxPendingJobCount != nil { hints.queuesWithRoom.insert(claim.queue) }
     return jobs

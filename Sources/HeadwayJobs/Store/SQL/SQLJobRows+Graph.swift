@@ -14,7 +14,7 @@ import Headway
     Set(try rows(Graph.withUnmetEdges, for: ids) { $0.id(0) })
   }
 
-  /// Returns the edges to dependents, in the order of the dependencies' numbers for each of them.
+  /// Returns the edges to dependents, ordered by the dependency's ID for each dependent.
   public func edges(to ids: [JobID]) throws -> [JobEdge] {
     try rows(Graph.edgesTo, for: ids) { try JobRow.readEdge($0) }
   }
@@ -29,7 +29,7 @@ import Headway
     }
   }
 
-  /// Changes the status of edges that exist, and does not change their dependents.
+  /// Changes the status of edges that exist and does not change their dependents.
   public func setStatus(_ status: JobEdge.Status, of edges: [JobEdge]) throws {
     try run(
       Graph.setStatus, for: edges,

@@ -48,7 +48,7 @@
       .first
   }
 
-  /// Writes a bucket, and notes whether a job waits for its tokens.
+  /// Writes a bucket and notes whether a job waits for its tokens.
   public func keep(_ bucket: RateBucket, ofKey key: String, isAwaited: Bool) throws {
     try run(Limits.putBucket) { values in
       values.add(key)

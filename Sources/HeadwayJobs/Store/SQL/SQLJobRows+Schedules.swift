@@ -2,7 +2,7 @@
   /// No definitions.
   public var knownDefinitions: ScheduleRow.KnownDefinitions { [:] }
 
-  /// Returns the schedules that have a due tick, in the order of the ticks, up to a limit.
+  /// Returns the schedules that have a due tick, ordered by tick, up to a limit.
   public func dueSchedules(limit: Int) throws -> [DueSchedule] {
     try rows(
       Schedules.due,
@@ -42,7 +42,7 @@
     try run(Schedules.postpone, for: names, { $1.add($0) }, constants: { $0.add(time) })
   }
 
-  /// Removes a schedule, and returns whether there was one.
+  /// Removes a schedule and returns whether there was one.
   public func removeSchedule(_ name: String) throws -> Bool {
     try !rows(Schedules.delete, { $0.add(name) }) { _ in }.isEmpty
   }

@@ -25,23 +25,23 @@
   /// Definitions of schedules that were decoded before the transaction.
   var knownDefinitions: ScheduleRow.KnownDefinitions { get }
 
-  /// Reads the jobs of a filter, and locks their rows if transactions overlap.
+  /// Reads the jobs of a filter and locks their rows if transactions overlap.
   var reader: Reader { get }
 
-  /// Executes a statement, and returns its rows.
+  /// Executes a statement and returns its rows.
   func rows<Value>(
     _ sql: String, _ write: (inout Values) -> Void, _ read: (Row) throws -> Value
   ) throws -> [Value]
-  /// Executes a statement for elements, and returns its rows.
+  /// Executes a statement for elements and returns its rows.
   ///
   /// - Parameters:
-  ///   - sql: The statement.
-  ///   - elements: The elements.
+  ///   - sql: The text of the statement.
+  ///   - elements: The elements to execute it for.
   ///   - write: Binds the values of an element.
   ///   - constants: Binds the values that follow those of the elements.
   ///   - read: Reads a row.
   /// - Throws: The error of the database.
-  /// - Returns: The rows.
+  /// - Returns: The value that `read` returns for each row.
   func rows<Element, Value>(
     _ sql: String, for elements: [Element], _ write: (Element, inout Values) -> Void,
     constants: (inout Values) -> Void, _ read: (Row) throws -> Value
@@ -66,14 +66,14 @@
   /// Executes a statement for jobs.
   public func run(_ sql: String, for ids: [JobID]) throws { try run(sql, for: ids) { $1.add($0.rawValue) } }
 
-  /// Executes a statement for jobs, and returns its rows.
+  /// Executes a statement for jobs and returns its rows.
   public func rows<Value>(_ sql: String, for ids: [JobID], _ read: (Row) throws -> Value) throws -> [Value] {
     try rows(sql, for: ids, { $1.add($0.rawValue) }, constants: { _ in }, read)
   }
 
   // MARK: Jobs
 
-  /// Returns the unfinished jobs among several jobs, in the order of their numbers.
+  /// Returns the unfinished jobs among several jobs, ordered by ID.
   public func findUnfinished(_ ids: [JobID]) throws -> [JobRecord] {
     ids.isEmpty ? [] : try rows(Jobs.findUnfinished, for: ids) { JobRow.read($0) }
   }
@@ -88,7 +88,7 @@
     try !rows(Jobs.findRunning, { JobRow.write(fence, to: &$0) }) { _ in }.isEmpty
   }
 
-  /// Returns jobs that a worker runs, in the order of their numbers, up to a limit.
+  /// Returns jobs that a worker runs, ordered by ID, up to a limit.
   public func runningJobs(of worker: WorkerID, limit: Int) throws -> [JobRecord] {
     try rows(
       Jobs.runningJobs,
@@ -99,13 +99,13 @@
     ) { JobRow.read($0) }
   }
 
-  /// Returns the jobs that a worker runs, in the order of their numbers.
+  /// Returns the jobs that a worker runs, ordered by ID.
   public func runningJobs(of worker: WorkerID) throws -> [JobRecord] { try runningJobs(of: worker, limit: .max) }
 
-  /// Returns the jobs that have not started by their deadline, in the order of the deadlines, up to a limit.
+  /// Returns the jobs that have not started by their deadline, ordered by deadline, up to a limit.
   public func lateJobs(limit: Int) throws -> [JobRecord] { try jobs(Jobs.lateJobs, limit) }
 
-  /// Returns the scheduled jobs that are due, in the order of their times, up to a limit.
+  /// Returns the scheduled jobs that are due, ordered by due time, up to a limit.
   public func dueJobs(limit: Int) throws -> [JobRecord] { try jobs(Jobs.dueJobs, limit) }
 
   private func jobs(_ sql: String, _ limit: Int) throws -> [JobRecord] {
@@ -118,7 +118,7 @@
     ) { JobRow.read($0) }
   }
 
-  /// Deletes the rows of jobs that are not kept.
+  /// Deletes the jobs that are not kept.
   public func deleteRows(of ids: [JobID]) throws {
     try run(Graph.deleteEdges, for: ids)
     try run(Jobs.deleteUnfinished, for: ids)
@@ -138,7 +138,7 @@
     try run(Jobs.pruneBuckets) { $0.add(now) }
   }
 
-  /// Returns jobs that a command can change, in the order of their numbers, up to ``JobCommand/maxChangedCount``.
+  /// Returns jobs that a command can change, ordered by ID, up to ``JobCommand/maxChangedCount``.
   public func select(
     for command: JobCommand, prepare: ([JobRecord]) throws -> Void, where isIncluded: (inout JobRecord) throws -> Bool
   ) throws -> [JobRecord] {

@@ -10,15 +10,15 @@
 }
 
 @_spi(JobStore) extension SQLJobStore {
-  /// Returns jobs in the order of their numbers.
+  /// Returns jobs ordered by ID.
   ///
   /// Each read examines a limited number of rows, so a long list does not show all jobs at the same moment.
   ///
   /// - Parameters:
   ///   - filter: The jobs to return.
-  ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with greater IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs.
-  /// - Returns: The jobs.
+  /// - Returns: The matching jobs, at most `limit`.
   /// - Throws: ``JobError``.
   public func jobs(_ filter: JobFilter, after id: JobID?, limit: Int) async throws -> [JobRecord] {
     var (jobs, last) = ([JobRecord](), id)
@@ -31,13 +31,13 @@
     return jobs
   }
 
-  /// Returns the numbers of jobs, newest first, without reading many others.
+  /// Returns the IDs of jobs, newest first, without reading many others.
   ///
   /// - Parameters:
   ///   - filter: The jobs to find.
-  ///   - id: Only jobs with smaller numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with smaller IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs.
-  /// - Returns: The numbers, in descending order.
+  /// - Returns: The IDs, in descending order.
   /// - Throws: ``JobError``.
   public func ids(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobIDPage {
     try await readState { try $0.ids(filter, before: id, limit: limit) }
@@ -46,9 +46,9 @@
   /// Returns the queues, workers, failures and latest endings.
   ///
   /// - Parameter limit: Jobs are counted up to this number. If more jobs wait in all queues, a store can read only
-  ///   about this many to find their kinds: the next ones of each queue and priority. Kinds that only later jobs have
-  ///   are missing then, and the numbers by kind are those of the jobs that were read.
-  /// - Returns: The overview.
+  ///   about this many to find their kinds: the next ones of each queue and priority. In that case, only the jobs that
+  ///   were read are counted by kind, and kinds of later jobs can be missing.
+  /// - Returns: The current state of the store.
   /// - Throws: ``JobError``.
   public func overview(countingTo limit: Int) async throws -> JobsOverview {
     try await readState { try $0.overview(countingTo: limit) }
@@ -56,8 +56,8 @@
 
   /// Returns the edges from and to jobs.
   ///
-  /// - Parameter ids: The jobs.
-  /// - Returns: The edges, in the order of the dependencies' numbers, and then of the dependents' numbers.
+  /// - Parameter ids: The IDs of the jobs.
+  /// - Returns: The edges, ordered by the dependency's ID and then by the dependent's ID.
   /// - Throws: ``JobError``.
   public func edges(of ids: [JobID]) async throws -> [JobEdge] { try await readState { try $0.edges(of: ids) } }
 
@@ -66,7 +66,7 @@
   /// - Parameters:
   ///   - name: Only names after this one are returned; nil for all.
   ///   - limit: The maximum number of names.
-  /// - Returns: The names, in the order of the database.
+  /// - Returns: The names, as sorted by the database.
   /// - Throws: ``JobError``.
   /// - Complexity: O(*n* log *m*) for *n* names and *m* waiting jobs.
   public func waitingQueues(after name: String?, limit: Int) async throws -> [String] {
@@ -75,7 +75,7 @@
 
   /// Returns how many jobs of each queue are in each state.
   ///
-  /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.
+  /// - Returns: The counts by queue, for queues that have jobs, are paused, or have settings.
   /// - Throws: ``JobError``.
   /// - Complexity: O(*n*) in the number of jobs of the store.
   public func counts() async throws -> [String: JobQueueCounts] { try await readState { try $0.counts() } }
@@ -83,7 +83,7 @@
   /// Returns the queues, workers and failures at one moment.
   ///
   /// - Parameter parts: The parts to read.
-  /// - Returns: The snapshot.
+  /// - Returns: A snapshot with the requested parts.
   /// - Throws: ``JobError``.
   public func snapshot(_ parts: JobsSnapshot.Parts) async throws -> JobsSnapshot {
     try await readState { try $0.snapshot(parts) }
@@ -91,7 +91,7 @@
 
   /// Returns all schedules.
   ///
-  /// - Returns: The schedules, in the order of their names.
+  /// - Returns: The schedules, ordered by name.
   /// - Throws: ``JobError``.
   public func schedules() async throws -> [ScheduleRecord] { try await readState { try $0.schedules() } }
 
@@ -99,7 +99,7 @@
   ///
   /// - Parameters:
   ///   - name: The name of the checkpoint.
-  ///   - id: The job.
+  ///   - id: The ID of the job.
   /// - Returns: The value, or nil if there is none.
   /// - Throws: ``JobError``.
   public func checkpoint(_ name: String, of id: JobID) async throws -> JobPayload? {

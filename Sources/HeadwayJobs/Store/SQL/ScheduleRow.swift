@@ -36,7 +36,7 @@
   ///   - substitute: A definition to use if the stored one can't be read; nil to throw an error.
   ///   - known: Definitions that have already been decoded.
   /// - Throws: ``JobError`` with the code ``JobError/Code/undecodablePayload``, unless there is a substitute.
-  /// - Returns: The schedule.
+  /// - Returns: The schedule that the row contains.
   public static func read(
     _ row: some StoredRow, orWith substitute: ScheduleDefinition? = nil, known: KnownDefinitions = [:]
   ) throws -> ScheduleRecord {

@@ -8,7 +8,7 @@ import Headway
   static var finishedColumns: String { get }
   /// The end of a statement that locks its rows; empty if the database needs none.
   static var lock: String { get }
-  /// Whether texts can contain null characters.
+  /// Whether strings can contain null characters.
   ///
   /// If they can, a list with such a text is not compared by the database.
   static var storesNullCharacters: Bool { get }
@@ -22,7 +22,7 @@ import Headway
 
 /// The statements that find jobs.
 ///
-/// The conditions are those of a ``JobFilter``: see ``JobSelection``.
+/// The conditions match a ``JobFilter``: see ``JobSelection``.
 enum SearchSQL {
   /// A table of jobs.
   struct Table {
@@ -40,7 +40,7 @@ enum SearchSQL {
     }
   }
 
-  /// Jobs in the order of their numbers; by the primary key, or the index of a condition.
+  /// Jobs ordered by ID; by the primary key, or the index of a condition.
   static func page(_ columns: String, _ table: Table, where condition: String, limit: String, lock: String) -> String {
     "SELECT \(columns) FROM \(table.name) t WHERE \(condition) ORDER BY id LIMIT \(limit)\(lock)"
   }
@@ -58,7 +58,7 @@ enum SearchSQL {
     """
   }
 
-  /// The numbers and settings of the newest jobs before a number; by the primary key, or the index of the part.
+  /// The IDs and settings of the newest jobs before an ID; by the primary key, or the index of the part.
   static func newest(_ table: Table, where condition: String) -> String {
     """
     SELECT id, settings FROM \(table.name) WHERE \(table.part) AND id < $1 AND id >= $2 AND \(condition)
@@ -66,8 +66,8 @@ enum SearchSQL {
     """
   }
 
-  /// The numbers and settings of jobs in some parts, and how many jobs the parts have, up to a limit; by the indexes of
-  /// the parts.
+  /// The IDs and settings of jobs in some parts, and how many jobs the parts have, up to a limit; by the indexes of the
+  /// parts.
   static func few(
     _ parts: [JobPart], _ columns: String, queues: String, limit: String, where condition: String
   ) -> String {

@@ -1,7 +1,7 @@
 /// A change of the tables of a store in an SQL database.
 ///
 /// Each change of the tables adds a migration with the next number. A migration that was released never changes. The
-/// store keeps the number of the last one, and runs the missing ones in one transaction.
+/// store keeps the number of the last migration and runs the missing ones in one transaction.
 @_spi(JobStore) public struct StoreMigration: Sendable {
   /// The number; 1 creates the tables.
   public let number: Int64

@@ -2,19 +2,19 @@
 @_spi(JobStore) public struct AuditRule: Sendable {
   /// A description of the returned rows, in the plural.
   let what: String
-  /// A query that returns the numbers of jobs.
+  /// A query that returns the IDs of jobs.
   let sql: String
 
   /// Creates a rule.
   ///
   /// - Parameters:
   ///   - what: A description of the returned rows, in the plural.
-  ///   - sql: A query that returns the numbers of jobs, in the form of a ``StoreStatement``.
+  ///   - sql: A query that returns the IDs of jobs, in the form of a ``StoreStatement``.
   public init(_ what: String, _ sql: String) { (self.what, self.sql) = (what, sql) }
 }
 
 @_spi(JobStore) extension StoreReader {
-  /// Checks that the tables of the store agree with each other.
+  /// Checks that the store's tables are consistent with each other.
   ///
   /// - Parameter others: Rules that only this store has.
   /// - Throws: The error of the database.

@@ -61,7 +61,7 @@ extension StoreReader {
 
   // MARK: Overviews
 
-  /// Reads an overview by indexes, and counts only up to a limit.
+  /// Reads an overview by indexes and counts only up to a limit.
   func overview(countingTo limit: Int) throws -> JobsOverview {
     preferIndexes()
     var counts = try counts(upTo: limit)

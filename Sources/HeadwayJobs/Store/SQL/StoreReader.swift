@@ -1,7 +1,7 @@
 /// A connection that reads the state of a store at one moment.
 ///
-/// The statements that all databases understand are in HeadwayJobs. A store has the others: ``OverviewStatements`` and
-/// ``SearchStatements``.
+/// The statements that all databases understand are in HeadwayJobs. A store provides the remaining statements:
+/// ``OverviewStatements`` and ``SearchStatements``.
 @_spi(JobStore) public protocol StoreReader {
   /// The type of rows.
   associatedtype Row: StoredRow
@@ -13,7 +13,7 @@
   /// The time of the store's clock.
   var now: StoreTime { get }
 
-  /// Executes a statement, and calls a function with each row.
+  /// Executes a statement and calls a function with each row.
   func forEachRow(_ statement: StoreStatement, _ body: (Row) throws -> Void) throws
 
   /// Makes the next statements read by index, even if the statistics of the database are old.
@@ -38,7 +38,7 @@
   /// Does nothing.
   public func preferIndexes() {}
 
-  /// Executes a statement, and returns a value for each row.
+  /// Executes a statement and returns a value for each row.
   public func rows<Value>(_ statement: StoreStatement, _ read: (Row) throws -> Value) throws -> [Value] {
     var values: [Value] = []
     try forEachRow(statement) { values.append(try read($0)) }
@@ -59,7 +59,7 @@
   ///
   /// - Parameters:
   ///   - name: The name of the checkpoint.
-  ///   - id: The job.
+  ///   - id: The ID of the job.
   /// - Throws: The error of the database.
   /// - Returns: The value, or nil if there is none.
   public func checkpoint(_ name: String, of id: JobID) throws -> JobPayload? {

@@ -13,14 +13,14 @@
   /// Creates a statement.
   ///
   /// - Parameters:
-  ///   - sql: The text.
+  ///   - sql: The text of the statement.
   ///   - values: The values of the parameters.
   ///   - isFrequent: Whether the text is always the same, and executed often.
   public init(_ sql: String, _ values: StoredValue..., isFrequent: Bool = false) {
     (self.sql, self.values, self.isFrequent) = (sql, values, isFrequent)
   }
 
-  /// Adds a value, and returns its parameter for the text.
+  /// Adds a value and returns its parameter for the text.
   public mutating func add(_ value: StoredValue) -> String {
     values.append(value)
     return "$\(values.count)"
@@ -39,12 +39,12 @@
   case time(StoreTime)
   /// A list of integers.
   case integers([Int64])
-  /// A list of texts.
+  /// A list of strings.
   case texts([String])
 
   /// Creates an integer.
   static func number(_ value: Int) -> StoredValue { .integer(Int64(value)) }
 
-  /// Creates the number of a job.
+  /// Creates the ID of a job.
   static func id(_ id: JobID) -> StoredValue { .integer(id.rawValue) }
 }

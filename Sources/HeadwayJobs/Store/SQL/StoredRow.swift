@@ -22,7 +22,7 @@
   /// Returns an integer; 0 for null.
   public func int(_ column: Int) -> Int { Int(int64(column)) }
 
-  /// Returns the number of a job.
+  /// Returns the ID of a job.
   public func id(_ column: Int) -> JobID { JobID(rawValue: int64(column)) }
 
   /// Returns the number of a worker.

@@ -8,8 +8,8 @@ import HeadwayJobsSQLite
 /// An import whose files are durable jobs.
 ///
 /// No matter when the process ends, the same command imports the files that are not in the database yet. The jobs are
-/// in a store next to the database, and wait for each other in the same way as the tables refer to each other. The
-/// store is removed when all files have been imported.
+/// in a store next to the database and wait for each other in the same way as the tables refer to each other. The store
+/// is removed when all files have been imported.
 struct DurableImport {
   /// The operations of the files that are not in the database yet.
   let operations: [ImportOperation]
@@ -134,7 +134,7 @@ struct DurableImport {
   /// Their jobs remain in the store.
   func stop() { worker.stop() }
 
-  /// Removes the store if all files have been imported, and closes it.
+  /// Closes the store, which is removed if all files have been imported.
   ///
   /// - Returns: Whether the same command would continue the import.
   /// - Throws: `JobError`.

@@ -3,7 +3,7 @@ import ArgumentParser
 import HeadwayImport
 
 extension ImportSources {
-  /// Checks that each file can be read again after the process has ended, and has its own table.
+  /// Checks that each file has its own table and can be read again after the process has ended.
   ///
   /// - Throws: A `ValidationError` that names a file.
   func requireRepeatable() throws {
