@@ -54,7 +54,7 @@ inline summon() {
   fi
 }
 
-/* Sends requests to the pool of the work's class, and then checks whether all numbers have been taken, and whether the
+/* Sends requests to the pool of the work's class and then checks whether all numbers have been taken, and whether the
    work has been raised in the meantime. If so, the requests are moved. */
 inline submit(count) {
   d_step { asksUrgent = raised; asking++ }

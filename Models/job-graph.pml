@@ -8,7 +8,7 @@
  *   ticker    JobTransaction.advanceSchedules()
  *
  * A statement is a step, and so is the commit, which publishes the changes and releases the locks. Waiting for the lock
- * of a row is a step for each row. A transaction can be rolled back between two statements, and is then repeated. On
+ * of a row is a step for each row. A transaction can be rolled back between two statements and is then repeated. On
  * SQLite a transaction is one step, so everything proved here also holds there.
  *
  * The model omits fences, which `jobs.pml` has, failures, which hold the lock of the store alone, and the contents of

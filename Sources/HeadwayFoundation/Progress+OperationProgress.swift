@@ -19,7 +19,7 @@ extension OperationProgress {
     shown.token = onChange { source in
       queue.async { reference.progress?.show(source) }
     }
-    // A part without units receives cancellations, and leaves this progress's handlers to their owner.
+    // A part without units receives cancellations and leaves this progress's handlers to their owner.
     OperationProgress(totalUnitCount: 0, parent: self, pendingUnitCount: 0).forward(to: reference, on: queue)
     return shown
   }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Runs the work of queues on the calling thread, one step at a time.
 ///
-/// The test decides when each step runs, and can inspect everything in between.
+/// The test decides when each step runs. It can inspect everything between steps.
 ///
 /// ```swift
 /// import Testing

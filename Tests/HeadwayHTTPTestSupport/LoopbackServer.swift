@@ -28,7 +28,7 @@ package final class LoopbackServer: Sendable {
     case wait(@Sendable () -> Bool)
     /// Continues when the connection accepts more bytes; until then, calls the closure again and again.
     case drain(@Sendable () -> Void)
-    /// Sends nothing more, and keeps the connection.
+    /// Sends nothing more and keeps the connection.
     case hang
     case closeConnection
     /// Breaks the connection: the other end receives a reset instead of an end.

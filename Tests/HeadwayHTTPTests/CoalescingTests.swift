@@ -15,7 +15,7 @@ import Testing
     return request
   }
 
-  /// Begins a request, and returns when the server has received it.
+  /// Begins a request and returns when the server has received it.
   private static func first(_ server: LoopbackServer, _ connectionPool: HTTPConnectionPool) async -> RequestOperation {
     let count = server.questions.count
     let request = RequestOperation(joining(server.url()), connectionPool: connectionPool)

@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  /// Downloads content from a server that breaks off the first response, and sends `response` to range requests.
+  /// Downloads content from a server that breaks off the first response and answers range requests with `response`.
   ///
   /// - Returns: The requests for ranges.
   private func ranges(

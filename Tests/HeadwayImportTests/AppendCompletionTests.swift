@@ -201,7 +201,7 @@ struct AppendCompletionTests {
       #expect(
         try parsedRowIssues(target.workspace.bytes(of: "rejected-rows.csv")).map(\.reason).last
           == "the table has a row with this key (id)")
-      // Other programs can change rows, and add some.
+      // Other programs can change and add rows.
       try target.execute("UPDATE t SET name = 'changed' WHERE id = 30; INSERT INTO t VALUES (1000, 'mine')")
       try target.execute("DELETE FROM t WHERE id = 12")
       #expect(try importError(target.append(file)).code == .unfinishedAppend)

@@ -372,7 +372,7 @@ struct FeedValidatorTests {
     }
   }
 
-  /// Records the queries of the rules, and calls a function when each begins.
+  /// Records the queries of the rules and calls a function when each begins.
   private func statements(
     of validator: FeedValidator, observer: @escaping @Sendable (String) -> Void = { _ in }
   ) throws -> EventRecorder<String> {

@@ -25,7 +25,7 @@ import Testing
     return (answer, session.requestCount - before)
   }
 
-  /// Runs a transaction on its own connection, and returns the number of statements.
+  /// Runs a transaction on its own connection and returns the number of statements.
   private func statementCount(_ test: TestStore, _ body: (JobTransaction) throws -> Void) throws -> Int {
     let session = try PostgresSession(ConnectionSettings(test.connectionString))
     let runner = TransactionRunner(schema: try SchemaName(test.schema), clock: StoreClock(custom: nil))

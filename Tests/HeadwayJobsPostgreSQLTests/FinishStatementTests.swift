@@ -18,7 +18,7 @@ import Testing
       WorkerDescription(name: "test", processIdentifier: 1, queues: ["default"], kinds: ["plain": 1]))
   }
 
-  /// Claims the next job, and returns the context of the attempt.
+  /// Claims the next job and returns the context of the attempt.
   private func claim(_ test: TestStore, by worker: WorkerID) async throws -> JobContext {
     let claim = JobClaim(queue: "default", count: 1, allowsSuspect: true, kinds: ["plain": 1])
     let claimed = try await test.store.exchange(JobExchange(worker: worker, claims: [claim])).claimed[0]

@@ -87,7 +87,7 @@ import Testing
     let (table, mayEnd) = ("\(test.schema).worker", Gate())
     let blocker = Task {
       try await test.store.transaction(within: .seconds(3_600)) { transaction in
-        // The control connection can't renew the lease, and waits.
+        // The control connection can't renew the lease and waits.
         try transaction.execute("LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE")
         mayEnd.wait()
       }
@@ -127,7 +127,7 @@ import Testing
     try server.stop(.immediate)
     for await _ in EndlessJob.cancellation.stream {}
     try server.start()
-    // The worker registers again, and returns the job of its former identity. This is no crash: the process is alive.
+    // The worker registers again and returns the job of its former identity. This is no crash: the process is alive.
     try await poll { try await handle.job()?.epoch == 2 }
     #expect(try await handle.job()?.crashCount == 0)
     worker.stop()

@@ -100,7 +100,7 @@ import Testing
       }
   }
 
-  /// Executes and undoes each statement, and returns the statements that were not denied.
+  /// Executes and undoes each statement and returns the statements that were not denied.
   private func permitted(_ statements: [String], _ test: TestStore, _ connectionString: String) throws -> Set<String> {
     let texts = statements.map { "$$\($0)$$" }.joined(separator: ", ")
     let output = try psql(

@@ -105,7 +105,7 @@ import Testing
   }
 }
 
-/// Waits for another job, and returns its value or the error.
+/// Waits for another job and returns its value or the error.
 struct Impatient: Job {
   static let kind: JobKind = "impatient"
   enum Obstacle: String, CaseIterable, Codable { case none, itself, dependency, chain, key, queue }

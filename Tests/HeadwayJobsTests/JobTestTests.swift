@@ -282,7 +282,7 @@ private struct Tagged: Job {
   }
 }
 
-/// Does not run, and has no output.
+/// Does not run and has no output.
 private struct Skipped: Job {
   static let kind: JobKind = "skipped"
   static var middleware: [any JobMiddleware] { [Tagging()] }
@@ -305,7 +305,7 @@ private struct Tagging: JobMiddleware {
   }
 }
 
-/// Is cancelled by its own code, and fails.
+/// Is cancelled by its own code and fails.
 private struct Withdrawn: Job {
   static let kind: JobKind = "withdrawn"
   @TaskLocal static var jobs: Jobs?

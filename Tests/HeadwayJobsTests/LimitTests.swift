@@ -221,7 +221,7 @@ import Testing
   }
 }
 
-/// Fails a number of times, and adds its number to the log each time.
+/// Fails several times and adds its number to the log each time.
 private struct Ordered: Job {
   static let kind: JobKind = "ordered"
   var number: Int

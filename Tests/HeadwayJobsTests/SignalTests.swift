@@ -251,7 +251,7 @@ private struct Concurrent: Job {
   }
 }
 
-/// Collects two numbers, and calls a wait again after an error of the store.
+/// Collects two numbers and calls a wait again after an error of the store.
 private struct Persistent: Job {
   static let kind: JobKind = "persistent"
 

@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Testing
 
 @Suite("EventRecorder", .hangLimit) struct EventRecorderTests {
-  @Test("A thread waits until that many events were recorded, and returns immediately if they were") func waiting() {
+  @Test("A thread waits until that many events are recorded; it returns immediately if they already are") func waiting() {
     for _ in 0..<100 {
       let (queue, operation) = (OperationQueue(), BlockOperation {})
       let recorder = EventRecorder(observing: queue)

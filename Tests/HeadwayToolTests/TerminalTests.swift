@@ -8,7 +8,7 @@ struct TerminalTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Runs the tool with standard error on a terminal, and returns its output there.
+  /// Runs the tool with standard error on a terminal and returns its output there.
   private func run(
     _ arguments: [String], columns: Int = 100, rows: Int = 40, locale: String = "C.UTF-8", kind: String = "xterm",
     status: Int32 = 0
@@ -66,7 +66,7 @@ struct TerminalTests {
     #expect(screen.filter { !$0.isEmpty }.count == 3)
   }
 
-  @Test("Bars fit 40 columns and show rejected rows, and are ASCII in a locale without UTF-8")
+  @Test("Bars fit 40 columns and show rejected rows and are ASCII in a locale without UTF-8")
   func widths() async throws {
     let lines = (1...12_345).map { "\($0),x\n" }.joined()
     try folder.write("id,name\n\(lines)1\n", to: "a_long_name_of_a_table.csv")

@@ -43,7 +43,7 @@ struct TraceTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".part") } == [])
   }
 
-  @Test("The trace names the phases of each table, and has one row for all writes") func phases() async throws {
+  @Test("The trace names the phases of each table and has one row for all writes") func phases() async throws {
     let run = try await Tool.run("import", "feed", "db", "--trace", "t.json", "--trace", "t.svg", "-q", in: folder)
     #expect(run.status == 0 && run.output.isEmpty && run.errors.isEmpty, "--quiet prints nothing.")
     #expect(folder.has("t.svg"))

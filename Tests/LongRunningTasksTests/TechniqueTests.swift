@@ -7,7 +7,7 @@ import Testing
 
 @testable import LongRunningTechniques
 
-/// Runs a technique to its end, and returns the events.
+/// Runs a technique to its end and returns the events.
 private func events(
   of technique: Technique, work: @escaping @Sendable () -> Void = {},
   started: (TechniqueRun) -> Void = { _ in }

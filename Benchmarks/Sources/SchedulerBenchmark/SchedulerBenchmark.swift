@@ -1,6 +1,6 @@
 import Foundation
 
-/// Measures one workload with one rival, and prints the result as a line of JSON.
+/// Measures one workload with one rival and prints the result as a line of JSON.
 ///
 /// `script/bench` starts it for each measurement, so that no rival works with the heap or the threads that another
 /// left.

@@ -190,7 +190,7 @@ final class FileRows: MemoryTableRows {
     otherEntries.append(memory.workerEntry(worker))
   }
 
-  /// Removes a worker, and returns its jobs to their queues.
+  /// Removes a worker and returns its jobs to their queues.
   func remove(_ worker: WorkerID, isCrash: Bool) throws -> [JobID] {
     let isCrash = isCrash && !memory.stopped.contains(worker)
     guard memory.remove(worker) else { return [] }

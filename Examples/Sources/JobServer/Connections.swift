@@ -9,7 +9,7 @@ import Synchronization
 /// released while it is open, the process crashes (https://github.com/apple/swift-nio/issues/2813). So each connection
 /// is kept here until it is closed, and the remaining ones are closed when the server has stopped.
 final class Connections: Sendable {
-  /// Sets up and handles connections like Hummingbird, and keeps each one while it is open.
+  /// Sets up and handles connections like Hummingbird and keeps each one while it is open.
   struct Keeping: ServerChildChannel {
     fileprivate let base: HTTP1Channel
     fileprivate let connections: Connections

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Five tasks of ten items each, run by a technique.
 ///
-/// Create a run, and call ``start()``. The process must serve its main queue. Events are reported on the thread where
+/// Create a run and call ``start()``. The process must serve its main queue. Events are reported on the thread where
 /// they occur. `finished` is reported once, after everything else.
 public final class TechniqueRun: Sendable {
   /// The technique.
@@ -33,7 +33,7 @@ public final class TechniqueRun: Sendable {
   ) {
     self.technique = technique
     self.taskCount = taskCount
-    // Completion blocks run after the operation has finished, and are part of the run.
+    // Completion blocks run after the operation has finished. They are part of the run.
     let count = Count(technique == .concurrent ? 2 * taskCount : taskCount)
     self.count = count
     screen = Screen(taskCount: taskCount, itemCount: itemCount, work: work) { event in

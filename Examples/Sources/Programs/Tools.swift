@@ -68,7 +68,7 @@ final class Server: @unchecked Sendable {  // The answers are accessed only unde
     condition.unlock()
   }
 
-  /// Waits until the request has been sent, and returns a closure that responds to it.
+  /// Waits until the request has been sent, then returns a closure that responds to it.
   func awaitRequest(_ path: String) -> @Sendable (String) -> Void {
     condition.lock()
     defer { condition.unlock() }

@@ -42,7 +42,7 @@ extension OperationQueue {
       queues: described.map(\.snapshot), threads: WorkerPool.threadSnapshots(places))
   }
 
-  /// Describes the queue, and returns the operations that the snapshot contains.
+  /// Describes the queue and returns the operations that the snapshot contains.
   fileprivate final func makeSnapshot(
     maxOperationCount: Int
   ) -> (snapshot: OperationQueueSnapshot, operations: [Operation]) {

@@ -25,7 +25,7 @@ public struct ProcessSnapshot: Sendable, Hashable, Codable {
 
   /// The current activity of a thread.
   public enum ThreadState: String, Sendable, Hashable, Codable, CaseIterable {
-    /// The thread was created or woken, and has not looked for work since.
+    /// The thread was created or woken and has not looked for work since.
     case starting
     /// The thread runs operations, or looks for work.
     case working

@@ -56,7 +56,7 @@ struct WaitGraph {
     }
   }
 
-  /// Reads the obstacles of stuck operations again, and removes those that they no longer wait for.
+  /// Reads the obstacles of stuck operations again and removes those that they no longer wait for.
   private mutating func readAgain() {
     for position in vertices.indices where vertices[position].isStuck {
       let operation = vertices[position].operation

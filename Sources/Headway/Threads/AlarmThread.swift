@@ -11,7 +11,7 @@ import Musl
 /// A thread that sleeps until a moment of the clock that includes the time that the machine sleeps (`CLOCK_BOOTTIME`).
 ///
 /// It sleeps in a read of a `timerfd`: unlike a wait on a semaphore or a condition, that ends on time after the machine
-/// has slept. The thread starts when it is first needed, and stays.
+/// has slept. The thread starts when it is first needed. It never ends.
 final class AlarmThread: Sendable {
   private let timer: Int32
   /// Relaxed: it only decides which caller starts the thread.

@@ -47,7 +47,7 @@ final class PoolManager: Sendable {
     var next: UInt
   }
 
-  /// Makes the pool manager call `body`, and waits until it has returned.
+  /// Makes the pool manager call `body` and waits until it has returned.
   ///
   /// Called by workers with a raised nice value, which keep the pool manager running.
   static func perform(_ body: () -> Void) {
@@ -129,9 +129,9 @@ final class PoolManager: Sendable {
 
   /// Starts the thread, if it is not running.
   ///
-  /// A thread adds its request first, and then checks whether the pool manager runs. A pool manager that ends clears
-  /// its flag first, and then checks for requests. All four accesses are sequentially consistent, so one of the two
-  /// sees the other.
+  /// A thread adds its request first and then checks whether the pool manager runs. A pool manager that ends first
+  /// clears its flag, then checks for requests. All four accesses are sequentially consistent, so one of the two sees
+  /// the other.
   private func run() -> Bool {
     guard !isRunning.exchange(true, ordering: .sequentiallyConsistent) else { return true }
     guard startThread(named: "headway-manager", { self.work() }) != 0 else { return true }

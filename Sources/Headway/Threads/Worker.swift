@@ -9,7 +9,7 @@ final class Worker: @unchecked Sendable {
 
   /// The status of a worker from the view of its pool.
   enum Status {
-    /// It was created or woken, and has not searched for work since.
+    /// It was created or woken and has not searched for work since.
     case coming
     case working
     case asleep
@@ -44,7 +44,7 @@ final class Worker: @unchecked Sendable {
   private(set) var isWornOut = false
   /// The thread keeps a raised nice value, which it has inherited from a user's thread.
   ///
-  /// It works while there is work, and ends instead of sleeping, so that another thread can create the next one.
+  /// It works while there is work and ends instead of sleeping, so that another thread can create the next one.
   private(set) var hasInheritedNiceness = false
 
   private static let lastNormal = Atomic<Int>(0)

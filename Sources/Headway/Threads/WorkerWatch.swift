@@ -110,7 +110,7 @@ struct WorkerWatch {
     case blocked, computing
     /// It has used some of the time.
     ///
-    /// Or it has used none, but is not asleep.
+    /// Or it has used none but is not asleep.
     case unclear
   }
 
@@ -132,8 +132,8 @@ struct WorkerWatch {
       worker.seen = (seen.sleepCount, now, time)
       return .unclear
     }
-    // It slept when it was found blocked, and has not run since. So the kernel, which would take its time, does not
-    // need to be queried. Hundreds of workers can be blocked while others wait for their places.
+    // It slept when it was found blocked. It has not run since. So the kernel, which would take its time, does not need
+    // to be queried. Hundreds of workers can be blocked while others wait for their places.
     if wasBlocked, used == 0 {
       worker.seen = (seen.sleepCount, now, time)
       return .blocked

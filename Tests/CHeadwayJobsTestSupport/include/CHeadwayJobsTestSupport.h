@@ -17,7 +17,7 @@ enum {
   headway_fcntl_gate = 0x48445759,
 };
 
-/// Registers the file system `headway-gated`, and returns a result code. It passes all calls on to the default one, but
+/// Registers the file system `headway-gated` and returns a result code. It passes all calls on to the default one, but
 /// syncs nothing, and does not sleep.
 int headway_register_gated_vfs(void);
 

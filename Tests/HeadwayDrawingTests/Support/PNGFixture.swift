@@ -58,7 +58,7 @@ enum PNGFixture {
     return bigEndian(UInt32(content.count)) + checked + bigEndian(checksum(checked))
   }
 
-  /// A file that declares a size, but has only the beginning of its pixels.
+  /// A file that declares a size but has only the beginning of its pixels.
   static func declaring(width: UInt32, height: UInt32) -> [UInt8] {
     let header = bigEndian(width) + bigEndian(height) + [8, 6, 0, 0, 0]
     return signature + chunk("IHDR", header) + chunk("IDAT", [0x78, 0x9C, 0x63, 0, 0]) + chunk("IEND", [])

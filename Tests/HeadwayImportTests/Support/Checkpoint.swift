@@ -10,7 +10,7 @@ final class Checkpoint: Sendable {
   private let arrival = DispatchSemaphore(value: 0)
   private let passage = DispatchSemaphore(value: 0)
 
-  /// Arrives, and waits.
+  /// Arrives and waits.
   func pass() {
     arrival.signal()
     passage.wait()

@@ -38,7 +38,7 @@ final class WorkerProcess: Sendable {
   /// Sends a signal to the process.
   func send(_ signal: Int32) { Foundation.kill(process.processIdentifier, signal) }
 
-  /// Kills the process, and waits until it has ended.
+  /// Kills the process and waits until it has ended.
   func kill() async {
     send(SIGKILL)
     for await _ in ending {}

@@ -47,7 +47,7 @@ final class WorkerProcess: Sendable {
   /// Waits until the process has ended.
   func end() async { for await _ in ending {} }
 
-  /// Kills the process, and waits until it has ended.
+  /// Kills the process and waits until it has ended.
   func kill() async {
     send(SIGKILL)
     await end()

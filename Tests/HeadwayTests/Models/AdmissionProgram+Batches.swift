@@ -225,7 +225,7 @@ extension AdmissionProgram {
     threads[number].isContinued = true
   }
 
-  /// Makes all threads end the operations that they have begun, and leave their batches.
+  /// Makes all threads finish the operations that they have begun and leave their batches.
   mutating func endBatches() throws {
     for number in threads.indices {
       if threads[number].batch.isActive, threads[number].isFresh { try pop(of: number) }

@@ -7,7 +7,7 @@ private final class OwnStartOperation: BlockOperation, @unchecked Sendable {
   override func start() { super.start() }
 }
 
-/// Is taken in batches, and can have code to run when it is freed.
+/// Is taken in batches and can have code to run when it is freed.
 private final class OwnMainOperation: BlockOperation, @unchecked Sendable {
   override func main() { super.main() }
 }

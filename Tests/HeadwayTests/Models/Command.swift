@@ -55,7 +55,7 @@ enum OperationKind: CaseIterable, Sendable {
   case asynchronous
   /// The same in the old style: overrides `start()` and the states, and posts the changes.
   case posting
-  /// Overrides `isReady`, and is ready when the program allows it.
+  /// Overrides `isReady` and is ready when the program allows it.
   case held
 }
 

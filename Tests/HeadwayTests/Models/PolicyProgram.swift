@@ -260,12 +260,12 @@ struct PolicyProgram {
         throw Divergence(description: "\(number) started before \(next)")
       }
       model.start(number)
-      // A barrier runs a block, and has ended.
+      // A barrier runs a block and has ended.
       if model.entries[number].isBarrier { model.end(number, .success) }
     }
   }
 
-  /// Ends all operations, and checks that none is lost.
+  /// Ends all operations and checks that none is lost.
   private mutating func drain() throws {
     suspend(false)
     setLimit(OperationQueue.defaultMaxConcurrentOperationCount)

@@ -68,8 +68,7 @@ struct ProgramRun {
     return difference.map { Divergence(command: "\(command)", difference: $0) }
   }
 
-  /// Threads of the pool call the completion blocks of operations that were in no queue, and then release the
-  /// dependencies.
+  /// Threads of the pool call the completion blocks of operations that were in no queue, then release the dependencies.
   private func awaitPool() {
     for (operation, real) in zip(model.operations, real.operations) {
       guard let real, !operation.wasAdded, !operation.completions.isEmpty else { continue }

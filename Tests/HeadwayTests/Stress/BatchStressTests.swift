@@ -32,7 +32,7 @@ import Testing
   }
 }
 
-/// Overrides the members that a batch can call, and has code that runs when it is freed.
+/// Overrides the members that a batch can call and has code that runs when it is freed.
 private final class LastWordsOperation: BlockOperation, @unchecked Sendable {
   let mayhem = Mutex<RunMayhem?>(nil)
 

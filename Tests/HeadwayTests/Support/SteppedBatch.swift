@@ -35,7 +35,7 @@ struct SteppedBatch {
     batch.noteCurrent(OperationReference(operation))
   }
 
-  /// Ends the operation that was begun last, and releases it.
+  /// Finishes the operation that was begun last, then releases it.
   ///
   /// - Returns: Whether the thread continues with an operation.
   @discardableResult
@@ -45,7 +45,7 @@ struct SteppedBatch {
     return next != nil
   }
 
-  /// Closes the batch, and releases the objects that its thread has kept.
+  /// Closes the batch and releases the objects that its thread has kept.
   func close() {
     queue.update(collectingBatches: true) { $0.admission.close(batch) }
     batch.release()

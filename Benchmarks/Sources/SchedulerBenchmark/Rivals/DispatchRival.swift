@@ -61,7 +61,7 @@ struct DispatchRival: IndependentRival, OperationKindRival, GraphRival, FanRival
     done.wait()
   }
 
-  /// It is complete before any node runs, and does not change after that.
+  /// It is complete before any node runs and does not change afterward.
   private final class Node: @unchecked Sendable {
     let group = DispatchGroup()
     var dependents: [DispatchGroup] = []

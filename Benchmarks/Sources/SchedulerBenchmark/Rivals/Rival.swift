@@ -51,7 +51,7 @@ protocol AsynchronousRival: FunctionRival {
   /// the values that it returns.
   func map(count: Int, body: @escaping Body)
 
-  /// Passes this many items through three stages that call the body for each item, and returns when all items have
+  /// Passes this many items through three stages that call the body for each item, then returns when all items have
   /// passed.
   func stream(count: Int, body: @escaping Body)
 
@@ -107,7 +107,7 @@ protocol PolicyRival: Rival {
   func makeQueue(startsPerSecond: Int) -> any WorkQueue
 }
 
-/// Builds a graph once, and runs it any number of times.
+/// Builds a graph once, then runs it any number of times.
 protocol ReusableGraphRival: Rival {
   /// Builds the representation of the nodes.
   ///

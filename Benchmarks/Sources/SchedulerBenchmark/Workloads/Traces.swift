@@ -93,7 +93,7 @@ extension Workload {
     queue.isSuspended = true
     for _ in 0..<count { queue.addOperation {} }
 
-    /// Reads the count while `body` runs, and returns how long each read took, in milliseconds.
+    /// Reads the count while `body` runs, then returns how long each read took, in milliseconds.
     func reads(during body: () -> Void) -> [Double] {
       let hasEnded = Atomic(false)
       let (begins, ends) = (Semaphore(), Semaphore())

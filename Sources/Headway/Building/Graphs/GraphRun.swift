@@ -4,17 +4,17 @@ import Synchronization
 ///
 /// A *participant* is a thread that takes part, or is on its way: the thread that started the operation, and workers of
 /// the pool that other participants have requested. It is *busy* while it executes nodes or takes some. It *searches*
-/// when there are none to take, and leaves when it has searched for a while. Nodes that can begin are in the stacks of
+/// when there are none to take. It leaves when it has searched for a while. Nodes that can begin are in the stacks of
 /// busy participants, which execute them themselves if no other thread does. So a run never waits for a thread to
 /// arrive, and no thread waits for the end of a run. Nodes remain only while one is ready or running, so the thread
-/// that is last to be busy ends the operation. Workers that arrive later find that no thread is busy, and leave.
+/// that is last to be busy ends the operation. Workers that arrive later leave when they find that no thread is busy.
 ///
 /// A worker that the pool needs elsewhere makes way: it leaves its nodes on its stack. Therefore the thread that is
 /// last to be busy checks for such nodes first.
 ///
 /// Nodes that others can take are never left to a thread that is inside a block. A thread that shares nodes reads how
-/// many participants there are, and requests another one. A thread that leaves subtracts itself from that number, and
-/// then checks for nodes once more.
+/// many participants there are, and requests another one. A thread that leaves subtracts itself from that number, then
+/// checks for nodes once more.
 ///
 /// When a run is over, its requests to the pool are withdrawn. `Models/graph.pml` has this protocol.
 ///
@@ -81,7 +81,7 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
 
   /// Begins a run of an operation.
   ///
-  /// The calling thread must be the only one that uses the run. It becomes the first participant, and has lane 0.
+  /// The calling thread must be the only one that uses the run. It becomes the first participant and has lane 0.
   func begin(_ operation: GraphOperation, limit: Int, home: RecycledGraphRuns) {
     if lanes.count < limit {
       lanes.deallocate()
@@ -130,7 +130,7 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
     return .last
   }
 
-  /// Ends the busy state of a thread that has put all its nodes on its stack, and leaves them to others.
+  /// Ends the busy state of a thread that has put all its nodes on its stack and left them to other threads.
   ///
   /// Another worker takes its place, behind the other work of the pool.
   ///

@@ -11,7 +11,7 @@
 ///
 /// The operations of a group are in its own queue, the ``operationQueue``, which holds them back until the group
 /// starts. They run where the queue that runs the group runs its operations. The group finishes when all of them have
-/// finished. It keeps its concurrency slot in its queue from start to end, and holds no thread.
+/// finished. It keeps its concurrency slot in its queue from start to end and holds no thread.
 ///
 /// *A group can grow* while it runs: its operations, or other code, can add operations to its queue, which is
 /// ``OperationQueue/current`` inside its operations. A subclass can add its work in ``Operation/main()``:
@@ -44,8 +44,8 @@ open class GroupOperation: Operation, @unchecked Sendable {
   /// The queue of the group's operations.
   ///
   /// The queue is suspended until the group starts. If you suspend it later, the group cannot finish, unless it was
-  /// cancelled or one of its operations has failed. You can change the limit of the queue, and add to it, until the
-  /// group has finished. The queue's quality of service is at least that of the group.
+  /// cancelled or one of its operations has failed. You can change the queue's limit and add operations until the group
+  /// has finished. The queue's quality of service is at least that of the group.
   ///
   /// - Precondition: When you add an operation, the group has not finished. If the group was cancelled or has failed,
   ///   it can have finished; then the operation is cancelled.

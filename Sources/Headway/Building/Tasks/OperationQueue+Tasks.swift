@@ -68,7 +68,7 @@ extension OperationQueueProtocol {
   /// ```
   ///
   /// The method suspends while the queue is full, like ``addOperationWhenBelowLimit(_:)-(Operation)``. It returns when
-  /// the operation has been added, and does not wait for the operation to finish.
+  /// the operation has been added, without waiting for the operation to finish.
   ///
   /// - Parameters:
   ///   - options: The name, the priority, the policy and the dependencies of the operation.

@@ -28,7 +28,7 @@ final class ResultsBuffer: Sendable {
     var unfinishedCount = 0
     /// The operations that have ended, in the order of the results.
     ///
-    /// An element is nil if its operation has not ended, but must be taken before one that has ended.
+    /// An element is nil if its operation has not ended, and an operation that has ended must be taken later.
     var ended = FirstInFirstOut<Ended?>()
     /// How many operations have been taken.
     var takenCount = 0
@@ -287,7 +287,7 @@ final class ResultsBuffer: Sendable {
     WorkerPool.shared.submit(PoolBlock { self.cancel(behind: number) }, count: 1)
   }
 
-  /// Cancels all operations, and returns when none of the calls is running.
+  /// Cancels all operations and returns when none of the calls is running.
   func cancelAll() async { for operation in cancel() { await operation.ended() } }
 }
 

@@ -182,7 +182,7 @@ final class TaskRun: TaskExecutor {
     if let owner { submit(owner) }
   }
 
-  /// Runs a job of the task, and ends the operation if it was the last.
+  /// Runs a job of the task and ends the operation if it was the last.
   private func perform(_ job: UnownedJob, _ owner: borrowing Owner) {
     var entrance: UnsafeRawPointer?
     ThreadContext.run(owner.operation, in: owner.queue, isShared: true) {

@@ -1,4 +1,4 @@
-/// Calls `body` with a queue, and returns when all operations that were added to the queue have finished.
+/// Calls `body` with a queue and returns when all operations that were added to the queue have finished.
 ///
 /// ```swift
 /// try await withOperationQueue(maxConcurrentOperationCount: 8) { queue in

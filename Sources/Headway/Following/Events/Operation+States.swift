@@ -5,7 +5,7 @@ extension OperationProtocol {
   /// for await state in operation.states { print(state) }
   /// ```
   ///
-  /// An iteration always includes the final state, even if it begins late. It retains the operation, and ends when its
+  /// An iteration always includes the final state, even if it begins late. It retains the operation and ends when its
   /// task is cancelled. An operation that is given a dependency while it is ready becomes pending again. A task that
   /// waits for the next state raises the operation, like a task that waits for ``untilFinished()``.
   @_disfavoredOverload

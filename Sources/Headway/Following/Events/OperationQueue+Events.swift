@@ -80,7 +80,7 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
     let buffer: EventBuffer
     /// Taken from the buffer.
     ///
-    /// The events before ``position`` have been delivered, and are nil.
+    /// The events before ``position`` have been delivered. They are nil.
     @usableFromInline var events: [OperationQueueEvent?] = []
     @usableFromInline var position = 0
     let token: KeyValueObservation

@@ -21,8 +21,8 @@
 /// Implement the methods that you need. The others do nothing.
 ///
 /// The queue calls the methods on the threads that do the work, with no lock held, and these threads wait until the
-/// methods return. So a method must be quick, and must not wait for an operation. Several threads can call the same
-/// method concurrently. Jobs of tasks that use the queue as their executor are not reported.
+/// methods return. Therefore, a method must be quick and must not wait for an operation. Several threads can call the
+/// same method concurrently. Jobs of tasks that use the queue as their executor are not reported.
 ///
 /// The values that an instrument binds are available on the thread that runs a block or `main()`, and in the task of a
 /// ``TaskOperation``. If several threads work for one operation, the other threads don't have them: those that run

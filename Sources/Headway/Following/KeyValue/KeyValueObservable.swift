@@ -7,7 +7,7 @@
 /// ```
 ///
 /// Observers are notified of each change once, in order, after the property has changed, on the thread that changed it,
-/// with no lock held. They can call anything, and can even wait for the operation that they observe. They delay neither
+/// with no lock held. They can call anything and can even wait for the operation that they observe. They delay neither
 /// its dependents nor its queue: when an operation finishes, it releases its dependents and leaves its queue before its
 /// observers are notified. While one thread notifies the observers of an object, it also notifies them of changes that
 /// other threads make to it. An observer with the option ``KeyValueObservingOptions/prior`` is called once more before

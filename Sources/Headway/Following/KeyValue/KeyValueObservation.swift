@@ -70,7 +70,7 @@ extension KeyValueObservation {
   ///
   /// Observers are notified after a change, so a thread or task that has waited for an operation or a queue can
   /// continue before an observer has been called for the end. This function returns immediately if the observation has
-  /// ended. It blocks no thread, and does not return early when the task is cancelled.
+  /// ended. It blocks no thread and does not return early when the task is cancelled.
   ///
   /// The observer must not block until this function returns, because it returns after the observer.
   public func untilDelivered() async { await WaiterList.suspend { addWaiter($0) } }

@@ -10,7 +10,7 @@ enum ObservedKey: Equatable, Sendable {
   case name
   /// A property that a subclass has added.
   case own(OwnKeyPath)
-  /// A property that was named by a string, and is none of the properties above.
+  /// A property that was named by a string and is none of the properties above.
   case unknown
 
   /// Creates the key for a name, with or without the prefix `is`.

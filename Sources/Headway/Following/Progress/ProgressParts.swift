@@ -2,7 +2,7 @@ import Synchronization
 
 /// The parts of a progress that have not finished, and how much each has completed.
 ///
-/// Protected by the lock of the progress. A part that has changed is noted once, and is read when the fraction is next
+/// Protected by the lock of the progress. A part that has changed is noted once and read when the fraction is next
 /// computed. So a report takes constant time, regardless of the number of parts.
 struct ProgressParts {
   private struct Part {

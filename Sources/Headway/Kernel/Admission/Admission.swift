@@ -49,7 +49,7 @@ struct Admission: ~Copyable {
   var policy: (any AdmissionPolicy)?
   /// How many operations the policy has granted their start.
   ///
-  /// They have a slot, and wait for a worker.
+  /// They have a slot and wait for a worker.
   private(set) var grantedCount = 0
   /// The operations that overrides of `isReady` hold back.
   ///
@@ -366,7 +366,7 @@ struct Admission: ~Copyable {
     return new
   }
 
-  /// Issues a ticket for a thread that is already here, and will request work once more.
+  /// Issues a ticket for a thread that is already here and will request work once more.
   mutating func issueTicket(_ workerClass: WorkerClass) { tickets[workerClass] += 1 }
 
   /// Withdraws all tickets.

@@ -49,12 +49,12 @@ extension Batch {
   /// Its release runs no user code.
   func deferRelease(ofPlain operation: OperationReference) { deferred.append(plain: operation) }
 
-  /// Releases an operation that the thread took and that has finished, and keeps its memory.
+  /// Releases an operation that the thread took and that has finished, but keeps its memory.
   func free(_ operation: OperationReference) { deferred.release(operation) }
 
   /// Takes over the ownership of the last operation that the thread runs in the batch.
   ///
-  /// It has ended, but has not released its work.
+  /// It has ended but has not released its work.
   func deferRelease(ofLast operation: OperationReference) { deferred.append(last: operation) }
 
   /// Performs all deferred releases.
@@ -114,7 +114,7 @@ extension Batch {
 
   /// Leaves the batch, because the thread is about to wait while it releases work.
   ///
-  /// - Returns: The operation that the thread was about to continue with. The caller owns it, and must notify the queue
+  /// - Returns: The operation that the thread was about to continue with. The caller owns it and must notify the queue
   ///   of it.
   func leaveToWait() -> OperationReference? {
     releasesWork = false

@@ -23,7 +23,7 @@ final class Batch: @unchecked Sendable {
   // last three. `size`, `allowance`, `placement`, `keepsOrder`, `hasTakenFirst`, `deferred`, `effects` and `mainEnd`
   // belong to that thread.
   //
-  // The thread owns the operations in `items` that it takes, and releases each one after it has published that it has
+  // The thread owns the operations in `items` that it takes. It releases each one after it has published that it has
   // finished. Reclaimed operations return to the queue. So a thread that holds the queue's lock must not access an
   // operation that may have finished, unless it has pinned the batch (`Models/release.pml`).
 
@@ -60,7 +60,7 @@ final class Batch: @unchecked Sendable {
   /// No other operation in the queue can start, so the thread can continue with the operation that the last one made
   /// ready.
   ///
-  /// Written under the queue's lock, and read without it. A stale read is harmless: it is equivalent to continuing just
+  /// Written under the queue's lock and read without it. A stale read is harmless: it is equivalent to continuing just
   /// before the change.
   private let mayContinue = Atomic<Bool>(false)
 
@@ -86,7 +86,7 @@ final class Batch: @unchecked Sendable {
   private var collectedNewlyReady = 0
   /// How many newly ready operations have been noted, to be collected after the finished ones.
   private var notedReadied = 0
-  /// The current operation has left the queue, but has not released its dependents.
+  /// The current operation has left the queue but has not released its dependents.
   private let settles = Atomic<Bool>(false)
   /// The thread must take the queue's lock after it publishes the end of an operation and before it releases the
   /// operation.
@@ -296,7 +296,7 @@ final class Batch: @unchecked Sendable {
     }
   }
 
-  /// Notes the operations that became ready, and ends the batch if the thread is outside.
+  /// Notes the operations that became ready, then ends the batch if the thread is outside.
   func noteNewlyReady() {
     endIfOutside()
     notedReadied = readiedCount.load(ordering: .acquiring)
@@ -413,7 +413,7 @@ final class Batch: @unchecked Sendable {
   fileprivate enum Presence: UInt8, AtomicRepresentable {
     /// The thread is in the batch, or will be.
     case inside
-    /// The thread is running user code, and will return.
+    /// The thread is running user code and will return.
     case outside
     /// Another thread has ended the batch.
     case ended
@@ -477,7 +477,7 @@ final class Batch: @unchecked Sendable {
     finishedCount.store(number + 1, ordering: .releasing)
   }
 
-  /// Notes that the current operation is about to be published, and will release its dependents after that.
+  /// Notes that the current operation is about to be published and will then release its dependents.
   ///
   /// ``endSettling()`` must follow.
   func beginSettling() { settles.store(true, ordering: .relaxed) }

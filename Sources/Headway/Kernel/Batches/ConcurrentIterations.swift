@@ -173,7 +173,7 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
 
   /// Sends requests for threads that are already counted as requested.
   ///
-  /// The calling thread requests, and then checks whether the operation has been raised in the meantime. A thread that
+  /// The calling thread requests and then checks whether the operation has been raised in the meantime. A thread that
   /// raises the operation stores that first, and then withdraws the requests. So no request for threads of a less
   /// urgent class remains.
   private func send(_ count: Int, _ help: UrgentHelp?) {
@@ -235,8 +235,8 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
 
   /// Requests threads of a more urgent class after the operation has been raised, at most one per processor.
   ///
-  /// Helpers of a less urgent class finish the calls that they have begun, and then leave so that threads of the new
-  /// class can continue.
+  /// Helpers of a less urgent class finish the calls that they have begun, then leave so that threads of the new class
+  /// can continue.
   func raise(to workerClass: WorkerClass) {
     guard workerClass.isMoreUrgent(than: self.workerClass), !isGivenOut else { return }
     let help = UrgentHelp(self, workerClass)

@@ -112,7 +112,7 @@ extension OperationQueue {
 
   /// Performs the effects that remain after the end of an operation of a batch, between two operations.
   ///
-  /// The effects can take long, and can wait for other threads: see ``release(_:of:continues:isLast:)``.
+  /// The effects can take long and can wait for other threads: see ``release(_:of:continues:isLast:)``.
   ///
   /// - Parameters:
   ///   - reference: The operation that has ended.

@@ -70,7 +70,7 @@ extension Worker {
     raisable.store(UInt(bitPattern: operation.toOpaque()), ordering: .releasing)
   }
 
-  /// Whether the thread runs this operation, and was raised for it.
+  /// Whether the thread runs this operation and was raised for it.
   ///
   /// Called under the pool's lock.
   func isRaised(for operation: OperationReference) -> Bool {

@@ -114,7 +114,7 @@ protocol AdmissionPolicy: AnyObject {
   func end()
 
   #if DEBUG
-  /// Checks the invariants, and adds the ready operations that wait in the policy's lists to the counts.
+  /// Checks the invariants, then adds the ready operations that wait in the policy's lists to the counts.
   func checkInvariants(readyCount: inout Int, urgent: inout UrgentCounts)
   #endif
 }

@@ -122,7 +122,7 @@ struct Effects: ~Copyable {
 
   // MARK: Performing
 
-  /// Performs the steps, and runs the completion block.
+  /// Performs the steps and runs the completion block.
   ///
   /// Called with no lock held.
   @inline(__always)

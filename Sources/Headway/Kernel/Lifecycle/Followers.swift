@@ -69,7 +69,7 @@ extension OperationQueue {
 
 // Notes about the queue itself.
 extension OperationQueue {
-  /// Notes that the queue was created, and is among ``LiveQueues``.
+  /// Notes that the queue was created and is in ``LiveQueues``.
   ///
   /// A trace that begins or ends at this moment finds the queue there, or this function finds the trace.
   final func noteCreation() { if Trace.isRecording { Trace.updateFollowers(of: self) } }

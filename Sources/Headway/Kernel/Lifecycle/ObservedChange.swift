@@ -8,7 +8,7 @@ struct ObservedChange: Sendable {
 
   private(set) var key: ObservedKey
   private let content: Content
-  /// The change has been announced, and has not happened yet.
+  /// The change has been announced and has not happened yet.
   let isPrior: Bool
   /// Observers are notified even if the value equals the last one, as key-value observing does for posted changes.
   private(set) var isPosted = false

@@ -155,7 +155,7 @@ extension Operation {
     }
   }
 
-  /// Takes everything that the end must process out of the links, and counts down the dependents.
+  /// Takes everything that the end must process out of the links, then counts down the dependents.
   ///
   /// Takes the lock of the links only if another thread might need it. A thread that has read the links has announced
   /// that before the operation ended. A thread with a raised nice value always uses the lock, because the pool manager

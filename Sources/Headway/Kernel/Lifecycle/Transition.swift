@@ -16,11 +16,11 @@ enum Transition {
   ///
   /// This can be noted more than once.
   case ending
-  /// The operation has ended, and is about to leave its queue.
+  /// The operation has ended and is about to leave its queue.
   case finished
   /// The operation has ended, or is about to, and no queue has accepted it.
   case finishedUnlisted
-  /// The operation was cancelled before it started, and has ended. It has no name, error or observers.
+  /// The operation was cancelled before it started. It has ended. It has no name, error or observers.
   ///
   /// The queue's lock is held.
   case cancelledPlainly

@@ -20,7 +20,7 @@ import Synchronization
 /// If `main()` throws an error, the operation ends. If `main()` is not overridden, it starts nothing, and the operation
 /// continues until `finish()` is called.
 ///
-/// Cancelling sets ``Operation/isCancelled``, but does not finish the operation while it executes. The work should stop
+/// Cancelling sets ``Operation/isCancelled`` but does not finish the operation while it executes. The work should stop
 /// early and call `finish()`. Use ``Operation/onCancel(_:)`` to stop the work:
 ///
 /// ```swift
@@ -42,7 +42,7 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
   /// Always true for this class.
   open override var isAsynchronous: Bool { true }
 
-  /// Starts the work, and keeps executing until ``finish()`` is called or an error occurs.
+  /// Starts the work and keeps executing until ``finish()`` is called or an error occurs.
   override func run() {
     if !runMain() || hasRecordedError { end() }
   }

@@ -22,7 +22,7 @@
 /// class, so it can't be finished without a value or an error. Use `AsynchronousValueOperation` for work that reports
 /// its result to a callback or a delegate, and a ``TaskOperation`` for an asynchronous function.
 ///
-/// Cancelling sets ``Operation/isCancelled``, but does not finish the operation while it executes. Stop the work in a
+/// Cancelling sets ``Operation/isCancelled`` but does not finish the operation while it executes. Stop the work in a
 /// handler that you register with ``Operation/onCancel(_:)``, and then finish the operation. A cancelled operation has
 /// no value, even if the work returns one.
 open class AsynchronousValueOperation<Success: Sendable>: Operation, @unchecked Sendable {
@@ -36,7 +36,7 @@ open class AsynchronousValueOperation<Success: Sendable>: Operation, @unchecked 
   /// Always true for this class.
   open override var isAsynchronous: Bool { true }
 
-  /// Starts the work, and keeps executing until the operation is finished or an error occurs.
+  /// Starts the work and keeps executing until the operation is finished or an error occurs.
   override func run() {
     if !runMain() || hasRecordedError { end() }
   }

@@ -30,7 +30,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   ///
   /// Protected by the lock of the links. No function is called under that lock. There is one exception: if the
   /// operation is not of a subclass, the thread that runs it uses the block without the lock, unless the flag
-  /// ``OperationWord/blocksWereRead`` is set. Any other thread sets that flag under the lock, and reads the block only
+  /// ``OperationWord/blocksWereRead`` is set. Any other thread sets that flag under the lock and reads the block only
   /// if the operation had not begun by then. So either that thread sees that the operation has begun, or the thread
   /// that runs the operation sees that it must take the lock (`Models/block.pml`).
   @exclusivity(unchecked) private final var first = FirstBlock()
@@ -139,7 +139,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
     require(isAdded, "addExecutionBlock(_:) on \(self): add blocks before the operation starts.")
   }
 
-  /// Runs the blocks on the calling thread and other threads of the pool, and returns after all have run or been
+  /// Runs the blocks on the calling thread and other threads of the pool and returns after all have run or been
   /// skipped.
   ///
   /// Called once, by ``Operation/start()``. The first error that a block throws is recorded with
@@ -156,7 +156,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
     keepUntilEnd(blocks)
   }
 
-  /// Runs the one block of an operation that only the calling thread uses, and leaves it in its place.
+  /// Runs the one block of an operation that only the calling thread uses. Leaves it in its place.
   private final func runFirst() {
     guard hasBlock else { return }
     hasBlock = false

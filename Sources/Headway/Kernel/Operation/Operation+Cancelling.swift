@@ -63,7 +63,7 @@ extension Operation {
 
   /// Sets the flag and notifies the queue.
   ///
-  /// This is all that the operation needs to finish, and runs no user code.
+  /// This is all that the operation needs to finish. It runs no user code.
   ///
   /// - Parameters:
   ///   - error: The error to record in the same step, unless there already is one.

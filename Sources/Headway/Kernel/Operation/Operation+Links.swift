@@ -10,8 +10,8 @@ extension Operation {
   /// are part of the dependents. Three rules ensure that an edge and its dependent exist when they are used:
   /// 1. An operation removes its edges from the stacks of its unfinished dependencies before it is released: when it
   ///    finishes early (cancelled), and when it is freed unfinished. A thread that removes an edge holds the lock of
-  ///    the dependency's links, and has announced that, so the thread that ends the dependency also takes the lock. If
-  ///    that thread has already begun without the lock, the removing thread waits for it.
+  ///    the dependency's links. It has announced this, so the thread that finishes the dependency also takes the lock.
+  ///    If that thread has already begun without the lock, the removing thread waits for it.
   /// 2. So the thread that ends a dependency may read the edges of its stack, and the atomic state of their operations,
   ///    until it has counted them down.
   /// 3. An operation in the stack whose state is *enqueued* is owned by its queue, or by a thread that has it in a

@@ -40,7 +40,8 @@ extension Operation {
   /// Raises the thread that notifies the observers of the operation, which has finished, or reports its end, because a
   /// caller waits for that.
   ///
-  /// The thread of a report is recorded with the operation like a thread that runs it, and is raised in the same way.
+  /// The thread of a report is recorded with the operation like a thread that runs the operation. It is raised in the
+  /// same way.
   final func raiseReports(level: Int) {
     guard state.current.phase == .finished, !isReported else { return }
     guard state.raiseQualityOfReports(level: level) != nil else { return }

@@ -22,9 +22,9 @@ extension OperationProtocol {
   @_disfavoredOverload
   public func untilFinished() async throws { try await untilFinished(as: WaiterList.nextIdentifier()) }
 
-  /// Suspends the task until the operation has finished, and throws if it did not succeed.
+  /// Suspends the task until the operation has finished, then throws if the operation did not succeed.
   ///
-  /// The method blocks no thread, and does not suspend the task if the operation has already finished. It raises the
+  /// The method blocks no thread and does not suspend the task if the operation has already finished. It raises the
   /// operation's quality of service in the same way as ``untilFinished()``.
   ///
   /// - Throws: The error that made the operation fail; `CancellationError` if the operation was cancelled, or if the

@@ -102,7 +102,7 @@ open class Operation: @unchecked Sendable {
   @_disfavoredOverload  // HeadwayFoundation adds one that does not throw, for callers written for Foundation.
   open func main() throws {}
 
-  /// Runs the operation immediately on the calling thread, and returns after ``main()`` has returned.
+  /// Runs the operation immediately on the calling thread and returns after ``main()`` has returned.
   ///
   /// A queue calls this method. Call it yourself only if the operation is in no queue. A cancelled operation finishes
   /// without running `main()`. If the operation has finished, the method does nothing.
@@ -313,7 +313,7 @@ open class Operation: @unchecked Sendable {
   ///
   /// The priority applies only to `main()` on one of Headway's threads, not on a thread that called ``start()``
   /// manually. On Linux, it is the thread's nice value, in 38 steps from 1.0 to 0.0. A value above 0.5 requires a
-  /// privilege, and is ignored without it.
+  /// privilege and is ignored without it.
   ///
   /// - Precondition: The value is from 0.0 to 1.0.
   open var threadPriority: Double {

@@ -95,7 +95,7 @@ extension OperationDetails {
 
   /// Frees the details of an operation that is being freed.
   static func free(_ details: UnsafeMutablePointer<OperationDetails>) {
-    // A registration may still refer to the handlers, but must not keep the objects that they captured.
+    // A registration may still refer to the handlers but must not keep the objects that they captured.
     if let handlers = details.pointee.cancellationHandlers { handlers.removeAll() }
     if details.pointee.completionBlock != nil || details.pointee.error != nil
       || details.pointee.rareDetails?.hasBlocks == true

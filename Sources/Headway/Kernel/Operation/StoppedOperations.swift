@@ -118,7 +118,7 @@ struct StoppedOperations {
       .sorted { $0.queueLinks.sequence < $1.queueLinks.sequence }
   }
 
-  /// Holds a queue, and stops the operations that are or were in batches.
+  /// Holds a queue and stops the operations that are or were in batches.
   ///
   /// ``release(_:leaving:)`` must follow.
   mutating func hold(_ queue: OperationQueue, _ way: Way, takingBlocks takesBlocks: Bool) -> Held {

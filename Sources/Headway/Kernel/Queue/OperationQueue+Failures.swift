@@ -54,7 +54,7 @@ extension OperationQueue {
     if let error = operation.failureOfDependency { noteFailure(ofUnlisted: operation, error) }
   }
 
-  /// Treats an operation that is not in the lists, and was cancelled with an error, as if it had failed in this queue.
+  /// Treats an operation that is not in the lists and was cancelled with an error as if it had failed in this queue.
   ///
   /// The operation might be about to end.
   final func noteFailure(ofUnlisted operation: Operation, _ error: any Error) {

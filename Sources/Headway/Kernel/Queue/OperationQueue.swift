@@ -38,7 +38,7 @@ open class OperationQueue: @unchecked Sendable {
   @exclusivity(unchecked) final var startsInOrder = false
   /// The queue's neighbors among all queues; belongs to ``LiveQueues``.
   @exclusivity(unchecked) final var liveLinks = LiveQueues.Links()
-  /// A thread is on its way to the queue, and will empty the inbox.
+  /// A thread is on its way to the queue and will empty the inbox.
   let servesInbox = Atomic<Bool>(false)
   /// Whether the queue is about to check for waiting jobs whose tasks have been escalated.
   let looksForEscalations = Atomic<Bool>(false)
@@ -331,7 +331,7 @@ open class OperationQueue: @unchecked Sendable {
   /// Adds a block that starts when every operation added before it has finished.
   ///
   /// Operations added after it start only after it has finished. The block obeys the queue's suspension and limit like
-  /// any operation, and runs on the same threads. If it is cancelled, it holds back no other operation. It does not
+  /// any operation and runs on the same threads. If it is cancelled, it holds back no other operation. It does not
   /// affect other queues.
   ///
   /// - Parameter barrier: The block to run.

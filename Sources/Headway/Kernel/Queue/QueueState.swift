@@ -339,7 +339,7 @@ struct ReleasedOperations {
     refused?.append(operation) ?? (refused = [operation])
   }
 
-  /// Releases the operations, and ends those that were added to the queue after it was closed.
+  /// Releases the operations and ends those that were added to the queue after it was closed.
   func release(from queue: OperationQueue) {
     var position = finished
     while let operation = position {

@@ -6,7 +6,7 @@
 /// ```
 ///
 /// An operation is *waiting* until it starts, and *running* from then on until it finishes, even during a pause between
-/// two attempts. A cancelled operation is never joined, and does not prevent a new one from being added.
+/// two attempts. A cancelled operation is never joined and does not prevent a new one from being added.
 public enum CoalescingPolicy: Sendable, Hashable, Codable {
   /// The call joins the waiting operation. The function that you pass is not called.
   ///

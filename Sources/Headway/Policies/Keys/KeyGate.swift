@@ -6,7 +6,7 @@ class KeyGate: ResourceGate, @unchecked Sendable {
   enum Use {
     /// Neither running nor about to start.
     case none
-    /// The operation has its resources and a slot, and is about to start.
+    /// The operation has its resources and a slot and is about to start.
     case granted
     case running
     /// In a batch. The lane had no limits when the batch took the operation.

@@ -131,7 +131,7 @@ final class KeyLane {
     limits.noteEnd()
   }
 
-  /// Returns the turn of an operation that has not started in its batch, and is about to be inserted again.
+  /// Returns the turn of an operation that has not started in its batch and is about to be inserted again.
   func returnTurn(of operation: Operation, _ member: KeyGate, to ready: inout ReadyByClass) {
     setUse(.none, of: operation, member)
     limits.noteEnd()

@@ -11,7 +11,7 @@ struct KeyLaneLimits {
   private var breakerNumber = 0
   /// How many operations of the key are running.
   private(set) var runningCount = 0
-  /// How many operations of the key have their resources and a slot, and are about to start.
+  /// How many operations of the key have their resources and a slot and are about to start.
   private(set) var grantedCount = 0
   /// The latest time that is known.
   private(set) var lastTime = ClockTime.min

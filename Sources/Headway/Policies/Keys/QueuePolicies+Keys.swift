@@ -123,7 +123,7 @@ extension QueuePolicies {
     return member.lane?.limits.obstacle()
   }
 
-  /// Counts an operation that has its resources and a slot, and is about to start.
+  /// Counts an operation that has its resources and a slot and is about to start.
   func grantInLane(_ operation: Operation, _ admission: inout Admission) {
     guard let member = operation.laneMember, let lane = member.lane else { return }
     lane.setUse(.granted, of: operation, member)
@@ -131,7 +131,7 @@ extension QueuePolicies {
     represent(lane, in: &admission)
   }
 
-  /// Counts an operation that was about to start, but does not.
+  /// Counts an operation that was about to start but does not.
   func endGrantInLane(of operation: Operation, _ admission: inout Admission) {
     guard let member = operation.laneMember, member.use == .granted, let lane = member.lane else { return }
     lane.setUse(.none, of: operation, member)

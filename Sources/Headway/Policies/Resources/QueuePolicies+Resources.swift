@@ -152,9 +152,9 @@ extension OperationQueue {
 
 /// How operations of a batch get their resources.
 ///
-/// The batch's thread requests them when it would begin the operation, and releases them when the operation has ended.
-/// It needs no lock of a queue for that. A request that can't be granted does not wait, because the operation is not in
-/// the place *gated*: the thread takes the queue's lock, and starts the operation like one outside a batch.
+/// The batch's thread requests the resources when it would begin the operation. It releases them when the operation has
+/// ended. It needs no lock of a queue for that. A request that can't be granted does not wait, because the operation is
+/// not in the place *gated*: the thread takes the queue's lock, and starts the operation like one outside a batch.
 extension Operation {
   /// Begins an operation with a gate in a batch, if it has its resources and starts plainly.
   final func beginWithGate(in batch: Batch) -> Bool {

@@ -7,10 +7,10 @@ import Synchronization
 class ResourceGate: OperationGate, @unchecked Sendable {
   /// The state of the request.
   enum State: UInt8, AtomicRepresentable {
-    /// Holds nothing, and does not wait.
+    /// Holds nothing and does not wait.
     case idle
     case waiting
-    /// Waits, and was returned because it can be granted.
+    /// Waits and was returned because it can be granted.
     case offered
     case holding
   }

@@ -20,7 +20,7 @@ struct ResourceTable {
 
   // MARK: Requests
 
-  /// Gives a request its resources if they are available, and does nothing otherwise.
+  /// Gives a request its resources if they are available; otherwise, does nothing.
   ///
   /// - Returns: Whether it has them.
   func acquireIfAvailable(_ gate: ResourceGate) -> Bool {
@@ -142,7 +142,7 @@ struct ResourceTable {
 /// Called by the thread that has taken the operation, with no lock held. It needs the lock of the table only if the
 /// request is for several resources, or for one that another operation needs.
 extension Guarded<ResourceTable> {
-  /// Gives a request its resources if they are available, and does nothing otherwise.
+  /// Gives a request its resources if they are available; otherwise, does nothing.
   ///
   /// - Returns: Whether the request has them.
   func acquireIfAvailable(_ gate: ResourceGate) -> Bool {

@@ -50,8 +50,8 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   public var maxRequestedDelay: Duration?
   /// Whether the operation keeps its concurrency slot and its resources while it waits for its next attempt.
   ///
-  /// The default is false, so other operations run in the meantime. If it is true, the next attempt waits only for
-  /// the end of the pause. It does not wait for a rate limit or the limits of its key, and does not count toward them.
+  /// The default is false, so other operations run in the meantime. If it is true, the next attempt waits only for the
+  /// end of the pause. It does not wait for a rate limit or the limits of its key and does not count toward them.
   public var keepsSlot: Bool
 
   /// Creates a policy.

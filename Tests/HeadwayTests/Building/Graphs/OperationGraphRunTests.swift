@@ -77,7 +77,7 @@ import Testing
     #expect(ran.load(ordering: .relaxed) == 12)
   }
 
-  @Test("a graph that is started manually runs, and ends on the thread that finishes last") func byHand() throws {
+  @Test("a graph that is started manually runs and ends on the thread that finishes last") func byHand() throws {
     let ran = Atomic(0)
     let graph = try rows { _ in ran.add(1, ordering: .relaxed) }
     let operation = graph.makeOperation()
@@ -162,7 +162,7 @@ import Testing
     #expect(operation.outcome.isCancelled && operation.error == nil)
   }
 
-  @Test("a graph that is cancelled before its start runs nothing, and can run again later")
+  @Test("a graph that is cancelled before its start runs nothing and can run again later")
   func cancelledBefore() throws {
     let ran = Atomic(0)
     let graph = try rows { _ in ran.add(1, ordering: .relaxed) }

@@ -7,7 +7,7 @@ import Testing
 
 /// The nodes that a graph runs, and their order.
 @Suite("Operation graphs", .hangLimit) struct OperationGraphTests {
-  /// Runs an operation in a separate queue, and returns it when it has ended.
+  /// Runs an operation in a separate queue and returns it when it has ended.
   @discardableResult
   private func run(_ operation: GraphOperation) -> GraphOperation {
     OperationQueue().addOperations([operation], waitUntilFinished: true)

@@ -11,7 +11,7 @@ import Testing
     return queue
   }
 
-  /// An operation that signals its beginning, and continues until the second gate is open.
+  /// An operation that signals its beginning and continues until the second gate is open.
   private static func heldOperation() -> (BlockOperation, begun: Gate, go: Gate) {
     let (begun, go) = (Gate(), Gate())
     let operation = BlockOperation {

@@ -152,7 +152,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  /// Raises the operations of a queue for a caller that waits, and then stops waiting.
+  /// Raises the operations of a queue for a caller that waits, then stops waiting.
   private func wait(for queue: OperationQueue, by workerClass: WorkerClass) {
     queue.update { state in
       state.admission.beginAwaiting(workerClass)

@@ -6,7 +6,7 @@ import Testing
 
 /// Operations that a thread has taken together, to run one after the other.
 ///
-/// Everything runs on the test's own thread. It is the worker, and does the work of other threads from inside
+/// Everything runs on the test's own thread. It is the worker and does the work of other threads from inside
 /// operations.
 @Suite("Runs", .hangLimit) struct BatchTests {
   private let queue = OperationQueue()

@@ -92,7 +92,7 @@ import Testing
       tokens.append(dependent.observe(\.isReady) { dependent, _ in if dependent.isReady { told.open() } })
       other.addOperation(dependent)
     case "dependent":
-      // It finishes, and leaves its queue, before its observers are notified.
+      // It finishes and leaves its queue before its observers are notified.
       let dependent = Freed { told.open() }
       dependent.addDependency(operation!)
       other.isSuspended = false

@@ -10,7 +10,7 @@ import Testing
 @Suite("Order of the end", .hangLimit) struct EndOrderTests {
   // MARK: User code holds up neither dependents nor the queue
 
-  /// User code that is called with or after the end, and can take any amount of time.
+  /// User code that is called with or after the end and can take any amount of time.
   enum Slow: String, CaseIterable {
     case cancellationObserver, endObserver, completionBlock, handlerOfWaiting, handlerOfExecuting, failureHandler
   }

@@ -77,7 +77,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  /// An operation that is announced to the inbox of a queue, but is not in it yet.
+  /// An operation that is announced to the inbox of a queue but is not in it yet.
   private func announce(_ operation: Headway.Operation, to queue: OperationQueue) -> OperationReference {
     #expect(operation.state.reserve() == nil)
     operation.queueLinks.home = .passUnretained(queue)

@@ -7,7 +7,7 @@ import Testing
 @Suite("Draining a queue", .hangLimit) struct DrainTests {
   private let clock = ManualClock()
 
-  /// Begins to drain a queue, and returns when the drain waits.
+  /// Begins to drain a queue and returns when the drain waits.
   private func beginDraining(_ queue: OperationQueue, within limit: Duration = .seconds(10)) async -> Task<
     DrainReport, Never
   > {

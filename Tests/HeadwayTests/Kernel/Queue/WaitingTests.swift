@@ -81,7 +81,7 @@ import Testing
       if kind == "cancelled" { operation.cancel() }
     }
     queue.isSuspended = false
-    // It gives them a moment, and does not depend on them.
+    // It gives them a moment and does not depend on them.
     queue.waitUntilAllOperationsAreFinished()
     #expect(eventually { queue.dueCompletions.load(ordering: .acquiring) == 5 })
     mayReturn.open()

@@ -64,7 +64,7 @@ struct DeferredReleases: ~Copyable {
     plainCount += 1
   }
 
-  /// Releases an operation that the thread took and that has finished, and keeps its memory.
+  /// Releases an operation that the thread took and that has finished, but keeps its memory.
   mutating func release(_ operation: OperationReference) { returned.release(operation) }
 
   /// Recycles operations whose release runs no user code, or hands over their memory, and that of released operations.

@@ -48,7 +48,7 @@ enum ReturnedMemory {
 
     fileprivate init(first: UnsafeMutableRawPointer?) { self.first = first }
 
-    /// Releases an object that the caller owns, and keeps its memory if there is no other reference to it.
+    /// Releases an object that the caller owns. Keeps its memory if there is no other reference to it.
     ///
     /// - Parameters:
     ///   - object: The object.

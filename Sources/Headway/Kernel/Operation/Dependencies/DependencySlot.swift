@@ -75,7 +75,7 @@ struct Edge: Hashable {
     }
   }
 
-  // A thread that finds the edge in a stack has no reference to the dependent, and must not retain it even briefly: see
+  // A thread that finds the edge in a stack has no reference to the dependent and must not retain it even briefly: see
   // ``OperationLayout``.
 
   /// The state of the dependent.

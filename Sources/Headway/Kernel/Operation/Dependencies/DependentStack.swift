@@ -46,7 +46,7 @@ struct DependentStack: ~Copyable {
     return false
   }
 
-  /// Removes all edges, and calls `body` with each, the oldest first.
+  /// Removes all edges and calls `body` with each, the oldest first.
   ///
   /// The stack stays open.
   ///

@@ -37,7 +37,7 @@ extension Operation {
         ready.append(dependent.retain())
       } else if word.becameReady, swift_tryRetain(dependent.toOpaque()) != nil {
         // It is in no queue, so another thread might be freeing it at this moment. Whether a notification is needed is
-        // determined later. This reference may be the last one by now, and must not be released here.
+        // determined later. This reference may be the last one by now and must not be released here.
         ready.append(dependent)
       }
     }
@@ -104,7 +104,7 @@ extension Operation {
     return taken
   }
 
-  /// Notes that some code no longer reads the dependencies, and releases them if no other code can read them.
+  /// Notes that some code no longer reads the dependencies. Releases them if no other code can read them.
   ///
   /// Called with no lock held, because releasing a dependency can run user code.
   final func releaseDependencies(readBy reader: DependencyReaders) {

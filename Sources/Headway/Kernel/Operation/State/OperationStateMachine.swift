@@ -458,7 +458,7 @@ struct OperationStateMachine: ~Copyable {
     case late(OperationWord)
   }
 
-  /// Assigns a slot for a dependency, and counts the dependency.
+  /// Assigns a slot for a dependency and counts the dependency.
   ///
   /// - Parameter isCounted: True if the dependency has not finished. Otherwise, the caller holds the lock of the links,
   ///   and has announced that it reads the dependencies.
@@ -481,7 +481,7 @@ struct OperationStateMachine: ~Copyable {
 
   /// Counts another dependency, which has no slot.
   ///
-  /// The caller holds the lock of the links, and has announced that it reads the dependencies.
+  /// The caller holds the lock of the links and has announced that it reads the dependencies.
   ///
   /// - Parameter isCounted: True if the dependency has not finished.
   /// - Returns: The word before, or nil if the operation has started.

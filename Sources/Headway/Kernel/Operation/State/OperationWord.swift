@@ -8,7 +8,7 @@ struct OperationWord {
   static let phaseMask: UInt64 = 0b11
   /// `cancel()` has been called.
   static let cancelled: UInt64 = 1 << 2
-  /// A queue has the sole right to accept the operation, and is accepting it or has accepted it.
+  /// A queue has the sole right to accept the operation and is accepting it or has accepted it.
   static let reserved: UInt64 = 1 << 3
   /// The operation is in its queue's lists or inbox, or is about to be, and the queue owns it.
   ///
@@ -199,7 +199,7 @@ struct OperationWord {
   /// Whether only its queue keeps it from starting.
   var isStartable: Bool { isReady && (!isHeldBack || isCancelled) }
 
-  /// Whether it is startable, and has been neither started nor cancelled.
+  /// Whether it is startable and has been neither started nor cancelled.
   var isWaitingForItsTurn: Bool { phase == .pending && !isCancelled && isStartable }
 
   /// After a dependency was counted down: whether it was the last one.
