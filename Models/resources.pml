@@ -1,8 +1,8 @@
 /*
  * Resources that operations use exclusively: which operation gets them, and which is notified.
  *
- * Each queue has a lock and a limit; the table of resources has a lock, which is taken under that of a queue. So a step
- * of the table is atomic, and a critical section of a queue is not.
+ * Each queue has a lock and a limit; the table of resources has a lock, which is taken under that of a queue. As a
+ * result, a step of the table is atomic, and a critical section of a queue is not.
  *
  *   worker            Visit.choose, Admission.next(for:), nextGranted(for:)
  *   batch             Operation.beginWithResources(in:), releaseResources(in:leaving:), Admission.claimTaken(_:of:)

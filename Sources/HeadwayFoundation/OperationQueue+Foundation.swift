@@ -127,8 +127,7 @@ private enum QueuesOnFoundation {
     weak var queue: Headway.OperationQueue?
   }
 
-  // The key is the Foundation queue. It lives as long as the Headway queue, because the executor of the latter retains
-  // it.
+  // The key is the Foundation queue. It lives as long as the Headway queue, because that queue's executor retains it.
   private static let state = Mutex(State())
 
   private struct State {

@@ -24,7 +24,7 @@ extension OperationProgress {
     return shown
   }
 
-  /// Creates a Foundation progress for a part of this one, for code that reports to a `Progress`.
+  /// Creates a Foundation progress for part of this one, for code that reports to a `Progress`.
   ///
   /// Values that one thread at a time sets on it count toward this progress. Cancelling, pausing, or resuming this
   /// progress does the same to the part.
@@ -54,7 +54,7 @@ extension OperationProgress {
 }
 
 extension Progress {
-  /// Adds a Headway progress, for example that of a queue, as a part of this one.
+  /// Adds a Headway progress, for example a queue's progress, as part of this one.
   ///
   /// Cancelling, pausing, or resuming this progress does the same to the part.
   ///

@@ -57,7 +57,7 @@ public final class Gate: Sendable {
 
   /// Suspends the task until the gate is open.
   ///
-  /// Cancelling the task does not end the wait.
+  /// Cancelling the task does not stop the wait.
   public func untilOpen() async {
     await withCheckedContinuation { continuation in
       let isOpen = state.withLock { state in

@@ -112,7 +112,7 @@ public final class ManualClock: Clock, Sendable {
   /// - Parameters:
   ///   - deadline: The moment to wait for.
   ///   - tolerance: Ignored, because the clock is exact.
-  /// - Throws: `CancellationError` if the task is cancelled before that.
+  /// - Throws: `CancellationError` if the task is cancelled before then.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     let identifier = state.withLock { state in
       state.lastIdentifier += 1
@@ -148,7 +148,7 @@ public final class ManualClock: Clock, Sendable {
 
   /// Suspends the task until a number of other tasks sleep, so that advancing the clock wakes them.
   ///
-  /// Cancelling the task does not end the wait.
+  /// Cancelling the task does not stop the wait.
   ///
   /// - Parameter count: The number of sleeping tasks to wait for.
   public func waitForSleepers(count: Int) async { await wait { $0.sleepers.count >= count } }
@@ -157,7 +157,7 @@ public final class ManualClock: Clock, Sendable {
   ///
   /// Use this method to wait until an operation pauses: pass the length of its delay or its pause.
   ///
-  /// Cancelling the task does not end the wait.
+  /// Cancelling the task does not stop the wait.
   ///
   /// - Parameter duration: The time from now to the deadline of the other task.
   /// - Precondition: `duration` is positive.
@@ -165,7 +165,7 @@ public final class ManualClock: Clock, Sendable {
 
   /// Suspends the task until another task sleeps until exactly the given deadline.
   ///
-  /// Cancelling the task does not end the wait.
+  /// Cancelling the task does not stop the wait.
   ///
   /// - Parameter deadline: The instant until which the other task sleeps.
   /// - Precondition: `deadline` is in the future, because no task sleeps until an instant in the past.

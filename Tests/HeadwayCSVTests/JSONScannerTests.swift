@@ -43,7 +43,7 @@ struct JSONScannerTests {
   }
 
   @Test(
-    "I7: text that is not a single JSON object is refused",
+    "I7: text that is not a single JSON object is rejected",
     arguments: [
       "", "1", "[]", "[{}]", "{", "{}}", "{} {}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{,}", "{a:1}", "{'a':1}",
       "{\"a\":01}", "{\"a\":1.}", "{\"a\":.5}", "{\"a\":+1}", "{\"a\":1e}", "{\"a\":NaN}", "{\"a\":tru}", "{\"a\":\"x}",

@@ -4,7 +4,7 @@ import Testing
 
 /// The requirements that Foundation's tests on Linux place on its queues; if Headway differs, the title states it.
 @Suite("Behavior in Foundation's tests: queues", .hangLimit) struct FoundationQueueTests {
-  @Test("Q5: the queue counts and lists the operations that have not finished, in the order of adding") func counts() {
+  @Test("Q5: the queue counts and lists the operations that have not finished, in insertion order") func counts() {
     let queue = OperationQueue()
     let gates = [Gate(), Gate()]
     let operations = gates.map { gate in BlockOperation { gate.wait() } }
@@ -34,7 +34,7 @@ import Testing
     #expect(order.events == [.veryHigh, .normal, .low, .veryLow])
   }
 
-  @Test("P2: operations that are added one by one to a suspended serial queue run in the order of adding")
+  @Test("P2: operations that are added one by one to a suspended serial queue run in insertion order")
   func orderAdded() {
     let queue = OperationQueue(limit: 1, isSuspended: true)
     let order = EventRecorder<Int>()

@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("H2: a redirect from https to http is refused") func downgrade() async throws {
+  @Test("H2: a redirect from https to http is rejected") func downgrade() async throws {
     try await withServer { _ in
       Server.answer()
     } _: { plain in

@@ -111,7 +111,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I5: a key that is NULL in an existing row is refused") func nullKey() throws {
+  @Test("I5: a key that is NULL in an existing row is rejected") func nullKey() throws {
     try imported(
       "id,a\n,x\n1,z\n", into: "CREATE TABLE t (id TEXT, a TEXT); INSERT INTO t VALUES (NULL, 'x')", key: ["id"]
     ) { (database, operation) throws in
@@ -235,7 +235,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I3: a value that a strict table refuses is rejected with the reason") func strictTable() throws {
+  @Test("I3: a value that a strict table does not accept is rejected with the reason") func strictTable() throws {
     try imported("a\n1\nx\n3\n", into: "CREATE TABLE t (a INTEGER) STRICT") { (database, operation) throws in
       #expect(operation.error == nil)
       #expect(operation.report.rejectedRowCount == 1)

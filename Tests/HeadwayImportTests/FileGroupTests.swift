@@ -141,7 +141,7 @@ struct FileGroupTests {
     }
   }
 
-  @Test("I3: rows that a trigger refuses are reported with their files when several files replace a table")
+  @Test("I3: rows that a trigger blocks are reported with their files when several files replace a table")
   func triggers() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

@@ -31,7 +31,7 @@ struct TriggerTests {
   }
 
   @Test(
-    "I3: a row that a trigger refuses is rejected with its line, and all other rows are imported",
+    "I3: a row that a trigger blocks is rejected with its line, and all other rows are imported",
     arguments: ["ABORT", "FAIL", "ROLLBACK", "IGNORE"], [("BEFORE", ["a"]), ("BEFORE", []), ("AFTER", [])])
   func refusal(action: String, timing: (when: String, key: [String])) throws {
     // RAISE(IGNORE) in a trigger that runs after the insertion leaves the row.
@@ -60,7 +60,7 @@ struct TriggerTests {
     }
   }
 
-  @Test("I3: a strict import ends at the line of the row that a trigger refuses") func strict() throws {
+  @Test("I3: a strict import ends at the line of the row that a trigger blocks") func strict() throws {
     let trigger = "CREATE TRIGGER guard BEFORE INSERT ON t WHEN NEW.a = 3 BEGIN SELECT RAISE(ABORT, 'no'); END"
     try withTable("CREATE TABLE t (a INTEGER, b TEXT); \(trigger)") { (workspace, database) throws in
       let operation = try operation(
@@ -140,7 +140,7 @@ struct TriggerTests {
   }
 
   @Test(
-    "I3: a replacement rejects the rows that a trigger refuses, with their lines",
+    "I3: a replacement rejects the rows that a trigger blocks, with their lines",
     arguments: ["ABORT", "FAIL", "IGNORE"], [["a"], []])
   func replacement(action: String, key: [String]) throws {
     let message = action == "IGNORE" ? "" : ", 'no'"

@@ -230,7 +230,7 @@ import Testing
       }
     }
     for await _ in isLocked.stream {}
-    // These tasks occupy the connections for short and for long tasks.
+    // These tasks occupy the connections for short and for a long time tasks.
     let waiting = [
       Task { _ = try await test.store.unregister(WorkerID(rawValue: 9_999), isRunningCode: false) },
       Task { _ = try await test.store.perform(.cancel(.all)) },

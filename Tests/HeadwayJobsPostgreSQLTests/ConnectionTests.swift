@@ -95,7 +95,7 @@ import Testing
     #expect(error?.code == .unusableStore)
   }
 
-  @Test("J120: texts with any characters are stored unchanged, except null characters, which are refused")
+  @Test("J120: texts with any characters are stored unchanged, except null characters, which are rejected")
   func texts() async throws {
     let test = try await TestStore()
     for text in ["'; DROP TABLE job; --", "$1", "\\", "\u{1F600}\n\t\"", "%s", "headway.job"] {
@@ -187,7 +187,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J120: a database that can't store every text is refused")
+  @Test("J120: a database that can't store every text is rejected")
   func encoding() async throws {
     let test = try await TestStore()
     let database = "latin_\(test.schema)"

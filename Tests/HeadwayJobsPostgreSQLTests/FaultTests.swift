@@ -57,7 +57,7 @@ import Testing
   @Test("J17: if the connection is lost before a commit, the jobs are stored once")
   func failedCommit() async throws {
     let test = try await TestStore()
-    // The first transaction ends its own process while it is being committed.
+    // The first transaction terminates its own process while it is being committed.
     try test.psql(
       """
       CREATE SEQUENCE loss;

@@ -81,7 +81,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J135, J61: the statement releases dependents, ends a job with a limit, and resets the failures of its queue")
+  @Test("J135, J61: the statement releases dependents, finishes a job with a limit, and resets its queue's failures")
   func consequences() async throws {
     let test = try await makeStore()
     try await test.jobs.changeQueue("default", .maxFailureCount(3))
@@ -155,7 +155,7 @@ extension JobEnding.Action {
   }
 }
 
-/// Writes with `psql`, which also ends the job.
+/// Writes with `psql`, which also finishes the job.
 private struct EffectJob: Job {
   enum Afterward: String, CaseIterable, Codable {
     case succeed, fail

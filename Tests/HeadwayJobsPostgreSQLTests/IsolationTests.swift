@@ -45,7 +45,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J120: a schedule whose jobs could not be stored is refused")
+  @Test("J120: a schedule whose jobs could not be stored is rejected")
   func schedule() async throws {
     let test = try await TestStore()
     let error = await #expect(throws: JobError.self) {

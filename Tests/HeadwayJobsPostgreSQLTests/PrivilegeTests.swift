@@ -315,7 +315,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J123: names of roles are quoted, and a name that the server would cut is refused")
+  @Test("J123: names of roles are quoted, and a name that the server would cut is rejected")
   func names() async throws {
     let test = try await TestStore()
     let role = "\(test.schema) \"; DROP TABLE job; --"

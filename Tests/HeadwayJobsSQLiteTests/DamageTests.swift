@@ -10,7 +10,7 @@ import Testing
 
 /// Rows that can't be read, among others that can.
 @Suite(.hangLimit) struct DamageTests {
-  /// Assignments that damage a row, with a part of the description for people.
+  /// Assignments that damage a row, with part of the description for people.
   static let damages = [
     ("settings = x'00ff'", "options"), ("settings = CAST('{\"timeout\":true}' AS BLOB)", "options"),
     ("history = CAST('[' AS BLOB)", "history"), ("attempt = -1", "attempt"), ("epoch = 9223372036854775807", "claims"),

@@ -55,7 +55,7 @@ private struct TwiceFinished: Job {
     await app.store.close()
   }
 
-  @Test("J135: a second call is refused, and the job has succeeded")
+  @Test("J135: a second call is rejected, and the job has succeeded")
   func secondCall() async throws {
     let app = try TransactionTests.Application()
     let handle = try await app.jobs.enqueue(TwiceFinished())

@@ -237,7 +237,7 @@ struct Note: Job {
     await app.store.close()
   }
 
-  @Test("J11, J60: jobs in a transaction wait for others, and a cycle is refused")
+  @Test("J11, J60: jobs in a transaction wait for others, and a cycle is rejected")
   func graph() async throws {
     let app = try Application()
     let first = try await app.jobs.enqueue(Note(text: "first"))

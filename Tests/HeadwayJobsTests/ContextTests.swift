@@ -21,7 +21,7 @@ import Testing
     #expect(log.entries == ["charged", "key", "key", "duplicate checkpoint"])
   }
 
-  @Test("J23, J31: what an abandoned attempt writes is refused")
+  @Test("J23, J31: what an abandoned attempt writes is rejected")
   func refused() async throws {
     let workshop = Workshop()
     let log = Log()

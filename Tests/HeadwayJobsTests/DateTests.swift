@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("J5: a date that could not be read again is refused", arguments: [-1e11, 1e17, .nan, .infinity])
+  @Test("J5: a date that could not be read again is rejected", arguments: [-1e11, 1e17, .nan, .infinity])
   func unreadable(seconds: Double) {
     #expect(throws: EncodingError.self) { try JobPayload(encoding: [Date(timeIntervalSince1970: seconds)]) }
   }

@@ -34,7 +34,7 @@ import Testing
     #expect(value == 3)
   }
 
-  @Test("J65: a cycle is refused, with the labels of its jobs")
+  @Test("J65: a cycle is rejected, with the labels of its jobs")
   func circle() async throws {
     let workshop = Workshop()
     var batch = JobBatch()

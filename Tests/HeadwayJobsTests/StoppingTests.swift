@@ -64,7 +64,7 @@ import Testing
         await log.wait(for: "begun 1")
         let wasRunning = try await workshop.jobs.abandon(handle.id)
         #expect(wasRunning)
-        // The next beat cancels the operation. What it records then is refused.
+        // The next beat cancels the operation. What it records then is rejected.
         while queue.operationCount > 0 { await workshop.passBeats(1) }
       }
     }

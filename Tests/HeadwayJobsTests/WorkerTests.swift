@@ -93,7 +93,7 @@ import Testing
     #expect(job.history.errors[0].text.contains("can't be decoded"))
   }
 
-  @Test("J5: a payload that is too large is refused, and nothing is stored")
+  @Test("J5: a payload that is too large is rejected, and nothing is stored")
   func tooLarge() async throws {
     let jobs = Jobs(MemoryJobStore(maxPayloadSize: 10))
     let error = await #expect(throws: JobError.self) { try await jobs.enqueue(Sum(left: 1_000, right: 1)) }

@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("Z5: boxes run in the order of their connections, and a cycle is refused")
+  @Test("Z5: boxes run in the order of their connections, and a cycle is rejected")
   func board() async throws {
     try await RunningLab.with { lab in
       var viewer = try await lab.viewer()

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test("Requests from pages of other sites are refused") func origin() async throws {
+  @Test("Requests from pages of other sites are rejected") func origin() async throws {
     try await RunningLab.with { lab in
       let body = #"{"isSuspended": true}"#
       for origin in ["http://example.org", "https://example.org", "null"] {

@@ -11,7 +11,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("L7: a cancellation ends the wait immediately, and the file is closed") func cancellation() async throws {
+  @Test("L7: a cancellation stops the wait immediately, and the file is closed") func cancellation() async throws {
     let follower = Follower(try folder.write("one\n", to: "log"))
     await follower.untilWaiting()
     follower.cancel()

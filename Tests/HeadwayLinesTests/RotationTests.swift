@@ -86,7 +86,7 @@ import Testing
     try rename("log", "log.1")
     try folder.write("never read\n", to: "log")
     await follower.check()
-    // The old file ends only if another one is there at the second check, so this one is a directory, which is refused
+    // The old file ends only if another one is there at the second check, so this one is a directory, which is rejected
     // only at the second attempt to open it.
     try folder.remove("log")
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)

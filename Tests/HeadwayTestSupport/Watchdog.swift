@@ -111,8 +111,8 @@ package final class Watchdog: Sendable {
 
   /// Watches over a process that runs one exit test.
   ///
-  /// It also ends a process whose parent has ended. No process waits for it, and it would continue to hold what it has
-  /// inherited, including locks on files.
+  /// It also terminates a process whose parent has ended. No process waits for it, and it would continue to hold what
+  /// it has inherited, including locks on files.
   fileprivate func watchExitTest() {
     detachThread { [limit = exitTestLimit, parent = getppid()] in
       var quiet = Quiet()
@@ -137,7 +137,7 @@ package final class Watchdog: Sendable {
     print(["Threads:"] + ProcessSnapshot.threads())
     let children = ProcessSnapshot.children()
     if !children.isEmpty { print(["Processes that it has started, which end with it:"] + children.map(\.description)) }
-    // If the library hangs in its own diagnosis, this still ends the process.
+    // If the library hangs in its own diagnosis, this still terminates the process.
     signal(SIGALRM, SIG_DFL)
     alarm(60)
     print(["What the queues and their threads wait for:", libraryDiagnosis()])

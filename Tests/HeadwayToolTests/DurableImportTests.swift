@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test("I14: a durable import refuses what can't be read again or has no table of its own")
+  @Test("I14: a durable import rejects input that can't be read again, and files that share a table")
   func wrongUse() async throws {
     try folder.write("a\n1\n", to: "x.csv")
     try folder.write("a\n2\n", to: "y.csv")

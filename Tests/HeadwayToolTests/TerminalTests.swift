@@ -66,7 +66,7 @@ struct TerminalTests {
     #expect(screen.filter { !$0.isEmpty }.count == 3)
   }
 
-  @Test("Bars fit 40 columns and show rejected rows and are ASCII in a locale without UTF-8")
+  @Test("Bars fit 40 columns, show rejected rows, and are ASCII in a locale without UTF-8")
   func widths() async throws {
     let lines = (1...12_345).map { "\($0),x\n" }.joined()
     try folder.write("id,name\n\(lines)1\n", to: "a_long_name_of_a_table.csv")

@@ -739,7 +739,7 @@ def main(tool, with_pictures):
             check_access(driver)
             check_keyboard(driver)
             check_headings(driver, lab.address)
-            # A browser complains of each answer that refuses; a cycle is refused.
+            # A browser reports each rejected request as an error; a cycle is rejected.
             errors = [error for error in driver.errors() if not re.search(r"api/board/connect .*409", error)]
             assert not errors, errors
             lab = check_restart(driver, tool, folder, lab)

@@ -4,7 +4,7 @@ extension OperationQueueProtocol {
   /// Adds an operation that runs an asynchronous function after other operations.
   ///
   /// - Parameters:
-  ///   - name: The name of the operation; nil for none.
+  ///   - name: The operation's name; nil for none.
   ///   - dependencies: The operations that must succeed first.
   ///   - body: The function to run.
   /// - Returns: The operation.
@@ -21,7 +21,7 @@ extension OperationQueueProtocol {
   /// Adds an operation that runs an asynchronous function after all operations of a list.
   ///
   /// - Parameters:
-  ///   - name: The name of the operation; nil for none.
+  ///   - name: The operation's name; nil for none.
   ///   - dependencies: The operations that must succeed first.
   ///   - body: The function to run.
   /// - Returns: The operation.

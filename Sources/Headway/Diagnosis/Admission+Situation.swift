@@ -15,7 +15,7 @@ struct AdmissionSituation {
   ///
   /// For other operations, 1 if they wait for a barrier, or for the operation before them.
   var predecessorCount: Int
-  /// The operation before it, if operations start in the order of adding.
+  /// The operation before it, if operations start in insertion order.
   var predecessor: Operation?
 }
 
@@ -25,7 +25,7 @@ struct AdmissionObstacles {
   var all: [Operation] = []
   /// In each of these sets, one operation must finish first.
   ///
-  /// For example, its operations occupy all concurrency slots of a queue with a limit. An empty set is no obstacle.
+  /// For example, its operations occupy all concurrency slots of a queue with a limit. An empty set is not an obstacle.
   var any: [[Operation]] = []
   /// How often the queue's limit had been set, and how often the operation had finished waiting for its resources.
   var changes = 0
@@ -56,7 +56,7 @@ extension Admission {
   ///
   /// - A barrier waits for the operations that were added since the barrier before it, and for that barrier.
   /// - Any other operation waits for the barrier before it.
-  /// - If operations start in the order of adding, each waits for the one before it.
+  /// - If operations start in insertion order, each waits for the one before it.
   /// - If its policy keeps it from starting, it waits for operations that use its resources or its key.
   /// - If all concurrency slots are occupied, it waits for one of the running operations.
   ///
@@ -88,7 +88,7 @@ extension Admission {
     if order == .fifo { return predecessorInOrder(of: operation).map { [$0] } ?? [] }
     let position = laterPosition(of: operation)
     if operation.isBarrier {
-      // Walks toward the front, up to the barrier before it, which waits for everything before that. Operations that
+      // Walks toward the front, up to the previous barrier, which waits for everything in front of it. Operations that
       // are or were in batches are in the first segment.
       var found: [Operation] = []
       var isInFirstSegment = true

@@ -60,7 +60,7 @@ extension OperationQueue {
     return (snapshot, operations)
   }
 
-  /// Returns the first operations of the queue, in the order of adding.
+  /// Returns the first operations of the queue, in insertion order.
   ///
   /// Holds the lock for a limited time only, so operations can be added and finish in the meantime.
   final func firstOperations(atMost count: Int) -> [Operation] {
@@ -110,14 +110,12 @@ private struct OperationPlaces {
 
   /// Notes an operation that is executing.
   ///
-  /// The address that a worker has stored last can also be that of an operation that waits, because the memory of
-  /// operations is used again.
+  /// A worker's last stored address can also belong to a waiting operation, because the memory of operations is reused.
   mutating func note(_ operation: Operation, at position: Int, ofQueue queue: Int) {
     operations[UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())] = (queue, position)
   }
 
-  /// The operation that a worker runs, or, if the snapshot does not contain that operation, the queue that the worker
-  /// visits.
+  /// The operation that a worker runs. If the snapshot does not contain it, the queue that the worker visits.
   func work(of worker: Worker) -> (queue: Int, operation: Int?)? {
     guard worker.status != .asleep else { return nil }
     if let place = operations[worker.running.load(ordering: .relaxed)] { return (place.queue, place.operation) }

@@ -167,10 +167,10 @@ struct WaitGraph {
 }
 
 extension Collection where Element == Operation {
-  /// The names of operations in a chain of waits.
+  /// The operations in a chain of waits, by name.
   var waitingChain: String { map(\.label).joined(separator: " waits for ") }
 
-  /// The names of operations in a cycle of waits: the last one waits for the first.
+  /// The operations in a cycle of waits, by name: the last one waits for the first.
   var waitingCycle: String { (Array(self) + Array(prefix(1))).waitingChain }
 }
 

@@ -39,7 +39,7 @@ final class WorkerPool: WorkExecutor {
     var workers: [Worker] = []
     /// The number of workers that were created or woken and have not searched for work since.
     var coming = 0
-    /// The number of workers that announced that they block, and of those that were found blocked.
+    /// The number of blocked workers: those that announced that they block and those that were found blocked.
     var blocked = 0
     /// How many more workers than processors can be at work, because all workers at work were found blocked.
     var burst = 0
@@ -73,7 +73,7 @@ final class WorkerPool: WorkExecutor {
 
   /// Whether work waits; readable without a lock.
   ///
-  /// A worker that has worked for long then lets other work have its turn.
+  /// A worker that has worked for a long time then lets other work have its turn.
   let workWaits = Atomic<Bool>(false)
 
   let spinning = SpinPolicy()
@@ -140,7 +140,7 @@ final class WorkerPool: WorkExecutor {
     /// The waiting work that gets no thread, because the limit is reached.
     var refused: [any PoolWork] = []
     var isLimited = false
-    /// The pool had been refused a thread, and no longer needs one.
+    /// The pool had been denied a thread, and no longer needs one.
     var isSatisfied = false
     var beginsWatch = false
     var hurries = false

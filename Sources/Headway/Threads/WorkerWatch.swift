@@ -7,8 +7,8 @@ import Synchronization
 ///
 /// A worker is judged by the processor time that its thread has used since the last check, and by whether it is
 /// sleeping at the moment. Processor time alone is not sufficient, because a thread that waits for a processor looks
-/// the same. So operations that sleep, wait or read, even if repeatedly for short times, make room for others.
-/// Operations that compute do not.
+/// the same. As a result, operations that sleep, wait or read, even if repeatedly for short times, make room for
+/// others. Operations that compute do not.
 struct WorkerWatch {
   /// The shortest time between two checks, in nanoseconds.
   private static let shortestPause: UInt64 = 500_000
@@ -25,8 +25,8 @@ struct WorkerWatch {
   /// How long work must wait while none is taken, in nanoseconds, before one more worker helps out.
   ///
   /// This is longer than it takes to find blocked workers and let others take their places. It is doubled for each
-  /// worker at work beyond the maximum: many queues whose operations compute for long should get few threads, and yet
-  /// each must eventually get one.
+  /// worker at work beyond the maximum: many queues whose operations compute for a long time should get few threads,
+  /// and yet each must eventually get one.
   private static let patience: UInt64 = 20_000_000
   private static let mostDoublings = 16
 
@@ -132,8 +132,8 @@ struct WorkerWatch {
       worker.seen = (seen.sleepCount, now, time)
       return .unclear
     }
-    // It slept when it was found blocked. It has not run since. So the kernel, which would take its time, does not need
-    // to be queried. Hundreds of workers can be blocked while others wait for their places.
+    // It slept when it was found blocked. It has not run since. Therefore, the kernel, which would take its time, does
+    // not need to be queried. Hundreds of workers can be blocked while others wait for their places.
     if wasBlocked, used == 0 {
       worker.seen = (seen.sleepCount, now, time)
       return .blocked
@@ -155,6 +155,6 @@ struct PoolSample {
   var blocked: [(worker: Worker, sleepCount: UInt64)] = []
   var computing: [(worker: Worker, sleepCount: UInt64)] = []
   var isSomeBusy = false
-  /// No work has been taken for long, so one more worker can be at work.
+  /// No work has been taken for a long time, so one more worker can be at work.
   var helpsOut = false
 }

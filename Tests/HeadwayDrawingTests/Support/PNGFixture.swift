@@ -15,7 +15,7 @@ enum PNGFixture {
     palette: [(UInt8, UInt8, UInt8)] = [], paletteAlpha: [UInt8] = [], row: (Int) -> [UInt8]
   ) -> [UInt8] {
     let output = Output()
-    // Errors end the process: none are expected.
+    // Errors terminate the process: none are expected.
     var png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nil, nil, nil)
     var info = png_create_info_struct(png)
     png_set_write_fn(

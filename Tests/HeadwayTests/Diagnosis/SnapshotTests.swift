@@ -204,7 +204,7 @@ import Glibc
     #expect(found().isEmpty)
   }
 
-  @Test("Q18: all queues of the process are included, in the order of their creation, but none that was freed")
+  @Test("Q18: all queues of the process are included, in order of creation, but none that was freed")
   func allQueues() async {
     let names = (0..<3).map { "all queues \($0)" }
     let queues = names.map { OperationQueue(name: $0) }

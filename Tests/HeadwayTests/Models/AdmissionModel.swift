@@ -22,7 +22,7 @@ struct AdmissionModel {
     var isInRun = false
   }
 
-  /// In the order of adding.
+  /// In insertion order.
   var entries: [Entry] = []
   var limit = Int.max
   var isSuspended = false

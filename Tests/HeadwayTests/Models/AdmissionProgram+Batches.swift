@@ -29,8 +29,8 @@ final class CountedMember: Sendable {
   deinit { census.leave() }
 }
 
-/// The commands for batches: threads take them, and start and end their operations, in any order among all of them. So
-/// anything else can happen between any two steps of a thread.
+/// The commands for batches: threads take them, and start and end their operations, in any order among all of them. As
+/// a result, anything else can happen between any two steps of a thread.
 extension AdmissionProgram {
   mutating func takeBatchCommand() throws -> String {
     let number = random(0...threads.count - 1)

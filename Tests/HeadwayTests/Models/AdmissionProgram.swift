@@ -67,7 +67,7 @@ struct AdmissionProgram: ~Copyable {
     // Batches are long if many operations are ready: every tenth program begins with many, and continues with batches.
     let isLong = random(0...9) == 0
     if isLong { (added, batchCommands) = (random(30...60), 70) }
-    // Every fourth queue starts its operations in the order of adding.
+    // Every fourth queue starts its operations in insertion order.
     if random(0...3) == 0 {
       (model.order, admission.order) = (.fifo, .fifo)
       (model.limit, admission.limit) = (1, 1)

@@ -2,7 +2,7 @@ import Headway
 
 /// The state of a queue that the rules use.
 struct ModelQueue {
-  /// Q5: the operations that have not finished, in the order of adding.
+  /// Q5: the operations that have not finished, in insertion order.
   var operations: [Int] = []
   let order: QueueOrder
   var isSuspended = false

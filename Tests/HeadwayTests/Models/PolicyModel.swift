@@ -115,7 +115,7 @@ struct PolicyModel {
     chooseTurns()
   }
 
-  /// Ends an operation that runs, or one that was cancelled before it started.
+  /// Finishes an operation that runs, or one that was cancelled before it started.
   mutating func end(_ number: Int, _ result: BreakerState.Result) {
     if entries[number].phase == .running, let key = entries[number].key {
       keys[key]?.limits.noteEnd()

@@ -155,7 +155,7 @@ import Testing
     #expect(try await second.value == 1)
   }
 
-  @Test("X5: losing interest ends the wait for the value immediately, of this caller alone")
+  @Test("X5: losing interest stops the wait for the value immediately, of this caller alone")
   func waits() async throws {
     let end = queue.occupy()
     let (first, second) = (queue.addTask(coalescing: "a") { 1 }, queue.addTask(coalescing: "a") { 2 })
@@ -289,7 +289,7 @@ import Testing
     #expect(calls.value == 1)
   }
 
-  @Test("X5, Q17: a closed queue joins, and a new operation that it refuses replaces nothing")
+  @Test("X5, Q17: a closed queue joins, and a new operation that it rejects replaces nothing")
   func closed() async throws {
     let end = queue.occupy()
     let last = queue.addTask(coalescing: "a") { 1 }
@@ -393,7 +393,7 @@ import Testing
     #expect(order.events == ["a", "barrier"] && queue.progress.completedUnitCount == 2)
   }
 
-  @Test("X5, Q4, Q12: in a suspended queue and in one with the order of adding, calls join and leave as in others")
+  @Test("X5, Q4, Q12: in a suspended queue and in one with insertion order, calls join and leave as in others")
   func suspendedInOrder() async throws {
     let (queue, order) = (OperationQueue(order: .fifo), EventRecorder<Int>())
     queue.isSuspended = true
@@ -407,7 +407,7 @@ import Testing
     #expect(order.events == [2, 3])
   }
 
-  @Test("X5: a required dependency that has failed ends the operation, and the key is free")
+  @Test("X5: a required dependency that has failed finishes the operation, and the key is free")
   func dependencies() async throws {
     let failed = BlockOperation { throw Mishap() }
     OperationQueue().addOperations([failed], waitUntilFinished: true)

@@ -86,7 +86,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect(try await run(queue) == ["a", "b", "c"])
   }
 
-  @Test("X6, Q5: the operations of a key start in the order of adding, whatever classes of threads run them")
+  @Test("X6, Q5: the operations of a key start in insertion order, whatever classes of threads run them")
   func orderOfClasses() async throws {
     let queue = suspended()
     for (name, quality) in [("1", QualityOfService.utility), ("2", .default), ("3", .background), ("4", .default)] {
@@ -141,7 +141,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect(try await run(queue) == ["a1", "1", "a2"])
   }
 
-  @Test("X6, Q12: keys do not change the order of a queue that starts its operations in the order of adding")
+  @Test("X6, Q12: keys do not change the order of a queue that starts its operations in insertion order")
   func firstInFirstOut() async throws {
     let queue = OperationQueue(name: "fifo", order: .fifo)
     queue.isSuspended = true
@@ -437,7 +437,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
 
   // MARK: Settings
 
-  @Test("X7: a new limit begins as if no operation had started before, and ends the wait for the old one")
+  @Test("X7: a new limit begins as if no operation had started before, and stops the wait for the old one")
   func changes() async throws {
     let queue = OperationQueue(on: clock)
     queue.defaultKeyPolicy = KeyPolicy(rateLimit: RateLimit(1, per: .seconds(1_000)))

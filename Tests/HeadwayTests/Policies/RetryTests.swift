@@ -54,7 +54,7 @@ import Testing
     #expect(operation.attemptErrors.count == 2)
   }
 
-  @Test("X2: an error that is not worth another attempt ends the operation, whichever way it says so")
+  @Test("X2: an error that is not worth another attempt finishes the operation, whichever way it says so")
   func notRetried() async throws {
     struct Denied: RetryableError { var isRetryable: Bool { false } }
     let queue = OperationQueue(on: clock)

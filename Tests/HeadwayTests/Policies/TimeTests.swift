@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("X3: delayed operations start in the order of their times, whatever the order of adding")
+  @Test("X3: delayed operations start in order of time, whatever the insertion order")
   func orderOfDelays() async throws {
     let (queue, order) = (OperationQueue(on: clock, limit: 1), EventRecorder<Int>())
     for number in [3, 1, 4, 2] {
@@ -118,7 +118,7 @@ import Testing
     await ran.untilOpen()
   }
 
-  @Test("X3, Q12: in a queue with the order of adding, a delayed operation holds up those behind it")
+  @Test("X3, Q12: in a queue with insertion order, a delayed operation holds up those behind it")
   func delayInOrder() async throws {
     let (queue, order) = (OperationQueue(order: .fifo), EventRecorder<Int>())
     queue.clock = clock

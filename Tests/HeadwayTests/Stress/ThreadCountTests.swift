@@ -124,7 +124,7 @@ import Android
     }
   }
 
-  @Test("T3, K2: a queue is notified when the limit is reached, even if other work was refused a thread before")
+  @Test("T3, K2: a queue is notified when the limit is reached, even if other work was denied a thread before")
   func limitAfterBlock()
     async throws
   {

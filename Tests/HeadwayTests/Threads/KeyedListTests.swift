@@ -214,7 +214,7 @@ import Testing
     for buffer in buffers.reversed() { #expect(buffer.removeFromLog() == (buffer === buffers[0])) }
   }
 
-  @Test("K2: observers are added and removed in any order, and the remaining ones are notified in the order of adding")
+  @Test("K2: observers are added and removed in any order, and the remaining ones are notified in insertion order")
   func observers() {
     let queue = OperationQueue()
     let calls = Mutex<[Int]>([])

@@ -86,7 +86,7 @@ public final class GraphOperation: Operation, @unchecked Sendable {
 
   /// Prevents threads that raise the operation from reaching the run.
   ///
-  /// Called by the thread that ends the run.
+  /// Called by the thread that completes the run.
   func runIsOver() { raisableRun.withLock { $0 = nil } }
 
   override func qualityWasRaised() {
@@ -97,7 +97,7 @@ public final class GraphOperation: Operation, @unchecked Sendable {
     run.releaseUser()
   }
 
-  /// Ends the operation: all nodes have been executed, or the remaining ones must not begin.
+  /// Finishes the operation: all nodes have been executed, or the remaining ones must not begin.
   func endRun(executedCount: Int) {
     self.executedCount.store(executedCount, ordering: .relaxed)
     reportProgress(executedCount)

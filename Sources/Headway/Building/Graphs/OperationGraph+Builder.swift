@@ -34,8 +34,8 @@ extension OperationGraph {
     ///   - name: The name of the node in errors, times and descriptions.
     ///   - predecessors: The nodes that it waits for.
     ///   - block: The work of the node, on a thread of the pool or the thread that started the operation. It is called
-    ///     once in each run. An error ends the run: nodes that have not begun are not run, and the operation fails with
-    ///     an ``OperationGraphError`` that names the node.
+    ///     once in each run. An error stops the run: nodes that have not begun are not run, and the operation fails
+    ///     with an ``OperationGraphError`` that names the node.
     /// - Returns: The new node.
     /// - Precondition: The predecessors are nodes of this graph.
     /// - Complexity: O(*n*) in the number of predecessors.
@@ -52,7 +52,7 @@ extension OperationGraph {
     ///   - name: The name of the node in errors, times and descriptions.
     ///   - predecessors: The nodes that it waits for.
     ///   - block: The work of the node, on a thread of the pool or the thread that started the operation. It is called
-    ///     once in each run, with the run's context. An error ends the run: nodes that have not begun are not run, and
+    ///     once in each run, with the run's context. An error stops the run: nodes that have not begun are not run, and
     ///     the operation fails with an ``OperationGraphError`` that names the node.
     /// - Returns: The new node.
     /// - Precondition: The predecessors are nodes of this graph.

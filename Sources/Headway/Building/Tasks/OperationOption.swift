@@ -19,13 +19,14 @@ public struct OperationOption: Sendable {
 
   /// Several options, for example a prepared list.
   ///
-  /// - Parameter options: The options. They take precedence over options that come before this one.
+  /// - Parameter options: The options to combine. Later options take precedence. They take precedence over options that
+  ///   come before this one.
   /// - Returns: The options as one option.
   public static func options(_ options: [OperationOption]) -> Self {
     Self { settings in for option in options { option.apply(&settings) } }
   }
 
-  /// Sets the name of the operation in descriptions and messages.
+  /// Sets the operation's name in descriptions and messages.
   ///
   /// - Parameter name: The name; nil for none.
   /// - Returns: The option.
@@ -76,7 +77,7 @@ public struct OperationOption: Sendable {
   /// Repeats the function if it fails.
   ///
   /// From the outside, it is one operation. While the operation waits for its next attempt, it holds no thread. It also
-  /// holds no concurrency slot and no resources, unless ``RetryPolicy/keepsSlot`` is true. Cancelling it ends the wait
+  /// holds no concurrency slot and no resources, unless ``RetryPolicy/keepsSlot`` is true. Cancelling it stops the wait
   /// immediately. The timeout and the resources of its policy, and the rate limit of the queue, apply to each attempt.
   ///
   /// ```swift
@@ -148,7 +149,7 @@ public struct OperationOption: Sendable {
 extension OperationOption: ExpressibleByStringInterpolation {
   /// Creates the option ``name(_:)``.
   ///
-  /// - Parameter name: The name of the operation.
+  /// - Parameter name: The operation's name.
   public init(stringLiteral name: String) { self = .name(name) }
 }
 
@@ -175,7 +176,7 @@ struct OperationSettings {
     if priority != .normal { operation.queuePriority = priority }
     if let qualityOfService { operation.qualityOfService = qualityOfService }
     operation.setPolicy(policy, retryChoice, work)
-    // Last, because a dependency that has failed ends the operation.
+    // Last, because a dependency that has failed finishes the operation.
     for (dependency, requirement) in dependencies { operation.addDependency(dependency, requiring: requirement) }
   }
 }

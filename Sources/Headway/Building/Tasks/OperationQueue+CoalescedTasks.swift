@@ -76,7 +76,7 @@ private struct CoalescingRequest {
     }
     for other in earlier { operation.addDependency(other) }
     queue.addOperation(operation)
-    // If the queue is closed, it refuses the new operation. Then, the operation that it has accepted must continue.
+    // If the queue is closed, it rejects the new operation. Then, the operation that it has accepted must continue.
     if operation.rejection == nil { Operation.cancel(together: replaced) }
     return CoalescedTask(operation, work, hasJoined: false)
   }

@@ -21,7 +21,7 @@ extension OperationQueueProtocol {
   /// - Returns: The result for each input.
   /// - Throws: The first error that `transform` threw; `CancellationError` if the task, or an operation that makes the
   ///   calls, was cancelled; ``QueueClosedError`` if the queue is closed.
-  /// - Complexity: O(*n*) in the number of inputs. Adds no more operations than run at the same time.
+  /// - Complexity: O(*n*) in the number of inputs. Adds only as many operations as run at the same time.
   public func concurrentMap<Input: Sendable, Output: Sendable>(
     _ inputs: some Sequence<Input>, _ transform: @escaping @Sendable (Input) async throws -> Output
   ) async throws -> [Output] {
@@ -83,7 +83,7 @@ extension OperationQueueProtocol {
   ///   - work: The function to call.
   /// - Throws: The first error that `work` threw; `CancellationError` if the task, or an operation that makes the
   ///   calls, was cancelled; ``QueueClosedError`` if the queue is closed.
-  /// - Complexity: O(*n*) in the number of iterations. Adds no more operations than run at the same time.
+  /// - Complexity: O(*n*) in the number of iterations. Adds only as many operations as run at the same time.
   public func concurrentPerform(
     iterations: Int, operation work: @escaping @Sendable (Int) async throws -> Void
   ) async throws {
@@ -155,7 +155,7 @@ private final class FirstError<Failure: Error>: Sendable {
 
   // Protected by its lock. Nothing is called or released under it.
   private let state = Guarded(State())
-  /// Whether there is an error; readable without the lock.
+  /// Whether an error has occurred; readable without the lock.
   ///
   /// Relaxed: another call might begin an instant after the error.
   private let flag = Atomic<Bool>(false)

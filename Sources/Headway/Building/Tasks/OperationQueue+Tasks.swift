@@ -117,7 +117,7 @@ extension OperationQueue {
     state.withLock { $0.admission.placement }.workerClass(of: operation)
   }
 
-  /// Runs a part of an operation that is executing, on the threads that run the operations of the queue.
+  /// Runs part of an operation that is executing, on the threads that run the operations of the queue.
   final func submit(_ work: any PoolWork, of operation: Operation) {
     let (executor, underlyingQueue, placement) = state.withLock {
       ($0.executor, $0.underlyingQueue, $0.admission.placement)

@@ -23,7 +23,8 @@ extension OperationQueueProtocol {
   ///
   /// - Parameters:
   ///   - inputs: The values to call `transform` with.
-  ///   - isInOrder: Whether the results are in the order of the inputs. Otherwise, they are in the order of completion.
+  ///   - isInOrder: Whether the results are in input order. If false, each result is delivered as soon as it is
+  ///     available. Otherwise, they are in the order of completion.
   ///   - maxInFlightCount: The maximum number of inputs in progress. The default is the number of operations that the
   ///     queue runs at the same time, or 64 if the system decides.
   ///   - transform: The function to call.
@@ -49,7 +50,8 @@ extension OperationQueueProtocol {
   ///
   /// - Parameters:
   ///   - inputs: The values to call `transform` with.
-  ///   - isInOrder: Whether the results are in the order of the inputs. Otherwise, they are in the order of completion.
+  ///   - isInOrder: Whether the results are in input order. If false, each result is delivered as soon as it is
+  ///     available. Otherwise, they are in the order of completion.
   ///   - maxInFlightCount: The maximum number of inputs in progress. The default is the number of operations that the
   ///     queue runs at the same time, or 64 if the system decides.
   ///   - transform: The function to call.

@@ -26,7 +26,7 @@ final class ResultsBuffer: Sendable {
     /// The operations that have not been taken, by number.
     var operations: [Int: Operation] = [:]
     var unfinishedCount = 0
-    /// The operations that have ended, in the order of the results.
+    /// The operations that have ended, in result order.
     ///
     /// An element is nil if its operation has not ended, and an operation that has ended must be taken later.
     var ended = FirstInFirstOut<Ended?>()
@@ -257,7 +257,7 @@ final class ResultsBuffer: Sendable {
 
   // MARK: Cancelling
 
-  /// Cancels the operations that were created after the given one, and prevents the creation of others.
+  /// Cancels the operations that were created after the given one, and prevents the creation of more operations.
   ///
   /// - Parameter number: The number of the given operation; -1 to cancel all.
   /// - Returns: The operations that were cancelled.

@@ -38,11 +38,12 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
     _ = stop(leaving: &effects)
   }
 
-  /// Cancels all operations, including those that are added later, and starts those with cancellation code of their
-  /// own.
+  /// Cancels all operations, including those that are added later, and starts the operations that have their own
+  /// cancellation code.
   ///
-  /// A suspension, or a limit of 0, would hold these back forever if the code that would end it has been cancelled,
-  /// too. So from now on the queue is not suspended and its limit is not 0, regardless of later settings.
+  /// A suspension or a limit of 0 would hold these operations back forever if the code that would lift it has been
+  /// cancelled, too. Therefore, from now on, the queue is not suspended and its limit is not 0, regardless of later
+  /// settings.
   final func cancelMembers() {
     end()
     isEnding.store(true, ordering: .sequentiallyConsistent)

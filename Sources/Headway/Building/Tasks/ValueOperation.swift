@@ -8,8 +8,8 @@
 /// print(text)
 /// ```
 ///
-/// If an operation of your own has a result, make it a subclass of ``AsynchronousValueOperation``, or conform your
-/// class to this protocol.
+/// If your own operation has a result, make it a subclass of ``AsynchronousValueOperation``, or conform your class to
+/// this protocol.
 public protocol ValueOperation<Success>: Operation {
   /// The type of the value.
   associatedtype Success: Sendable

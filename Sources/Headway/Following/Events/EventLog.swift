@@ -3,8 +3,8 @@ import Synchronization
 /// The events of a queue that its listeners have not taken yet.
 ///
 /// A queue creates the log for its first listener. Most events are appended under the queue's lock. Threads append the
-/// events of operations in batches without that lock, when they occur. So the lock of the log determines the order of
-/// all events, for all listeners.
+/// events of operations in batches without that lock, when they occur. As a result, the lock of the log determines the
+/// order of all events, for all listeners.
 ///
 /// Adding or removing a listener takes constant time. See `Docs/decisions/0035-following-operations.md`.
 final class EventLog: Sendable {

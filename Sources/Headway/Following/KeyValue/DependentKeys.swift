@@ -8,8 +8,8 @@ struct DependentKeys {
   /// - Parameters:
   ///   - keys: The properties to choose from.
   ///   - changed: The property that changes.
-  ///   - name: The posted name; nil if the change was posted by key path. In that case, a property that a subclass has
-  ///     added matches every added property that the class names.
+  ///   - name: The posted name; nil if the change was posted by key path. In that case, a property added by a subclass
+  ///     matches every added property named by the class.
   /// - Returns: The properties that depend on `changed`, in the same order.
   func keys(of keys: [ObservedKey], affectedBy changed: ObservedKey, named name: String?) -> [ObservedKey] {
     keys.filter { key in

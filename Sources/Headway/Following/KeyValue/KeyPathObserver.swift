@@ -89,7 +89,7 @@ class KeyPathObserver<Root: AnyObject, Value>: Observer, @unchecked Sendable {
     let old = last
     let isPosted = change.isPosted && change.key == key
     if !isPosted, let old, isEqual(old, new) ?? (change.key != key && change.key != .unknown) {
-      // If this change was announced but the value is the same, the announcement is over.
+      // If this change was announced but the value is the same, the announcement has no further effect.
       if change.key == key { hasNotifiedOfPrior = false }
       return
     }

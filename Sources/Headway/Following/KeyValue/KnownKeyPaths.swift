@@ -6,9 +6,10 @@ import Synchronization
 /// literals of ``ObservedKey`` must be created each time. The table has room for a few key paths of this module's
 /// properties, which contain no reference to user objects. A new key path replaces an existing one.
 ///
-/// The table is used without a lock. It retains the key paths in it and releases each one after removing it. So if a
-/// thread finds the address of its own key path, the entry is for that key path: no other object can have the address
-/// while both are alive. An entry that was removed before the thread's key path was created is no longer found.
+/// The table is used without a lock. It retains the key paths in it and releases each one after removing it. As a
+/// result, if a thread finds the address of its own key path, the entry is for that key path: no other object can have
+/// the address while both are alive. An entry that was removed before the thread's key path was created is no longer
+/// found.
 enum KnownKeyPaths {
   private static let bitsOfCount: UInt64 = 6
   /// Each entry is an address, with the position of the key in ``keys`` in the bits of ``positionBits``; 0 while it is

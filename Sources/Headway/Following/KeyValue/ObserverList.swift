@@ -84,7 +84,7 @@ final class ObserverList: Sendable {
     case waiter(Waiter)
   }
 
-  /// The observers, in the order of adding.
+  /// The observers, in insertion order.
   ///
   /// Usually there is only one, which requires no additional memory.
   private struct Observers {
@@ -259,8 +259,8 @@ final class ObserverList: Sendable {
       // notifies of its end retains it and removes it afterwards.
       state.operation.flatMap { swift_tryRetain($0.toOpaque()) == nil ? nil : $0.takeRetainedValue() }
     }
-    // The changes that report the end are appended after the operation has finished. So wait until its observers have
-    // been notified, not for the items in the list.
+    // The changes that report the end are appended after the operation has finished. Therefore, wait until its
+    // observers have been notified, not for the items in the list.
     if let ended, ended.state.current.phase == .finished { return ended.addWaiter(waiter, for: .notified) }
     return state.withLock { state in
       // If changes wait, the thread that appended them is about to notify.
@@ -274,7 +274,7 @@ final class ObserverList: Sendable {
 
   /// Notifies the observers of the waiting items.
   ///
-  /// If another thread already does so, leaves it to that thread.
+  /// If another thread already notifies them, leaves it to that thread.
   func notify(of object: AnyObject) {
     guard let next = next(hasTurn: false) else { return }
     NotificationContext.run(notifyingOf: object) {
@@ -372,8 +372,8 @@ final class ObserverList: Sendable {
 
   /// Begins an observation whose observer is already in the list of observers.
   ///
-  /// The value that an observer begins with includes the effects of all waiting items. So this function records the
-  /// object's state until no item was appended in between, or, if other threads never stop appending, 100 times.
+  /// The value that an observer begins with includes the effects of all waiting items. Therefore, this function records
+  /// the object's state until no item was appended in between, or, if other threads never stop appending, 100 times.
   ///
   /// - Parameters:
   ///   - observer: The observer.
@@ -451,7 +451,7 @@ final class ObserverList: Sendable {
     ReleasedChain.release(
       state.withLock { state -> (Observer)? in
         let observer = state.remove(number)
-        // Under the lock: an observer that waits to begin is then not added to the others.
+        // Under the lock: an observer that waits to begin is then not added to the list.
         observer?.setEnded()
         return observer
       })

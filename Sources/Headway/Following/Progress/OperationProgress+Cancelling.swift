@@ -49,7 +49,7 @@ extension OperationProgress {
 
   /// Marks the work and its parts as cancelled and calls their handlers, on the calling thread.
   ///
-  /// The parts are cancelled in the order of adding, after the handler of the whole has been called.
+  /// The parts are cancelled in insertion order, after the handler of the whole has been called.
   ///
   /// A cancellation is permanent: calling this method again has no effect.
   ///

@@ -151,7 +151,7 @@ public final class Trace: Sendable {
 
   /// Records an event on the calling thread.
   ///
-  /// Takes only locks under which nothing is called.
+  /// Takes only locks that are never held during other calls.
   ///
   /// - Parameters:
   ///   - kind: The event.

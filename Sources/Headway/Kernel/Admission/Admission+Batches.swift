@@ -56,7 +56,7 @@ extension Admission {
       // The queue takes over the ownership from the thread here.
       unfinished._withUnsafeGuaranteedRef { detach($0, from: batch) }
     } else {
-      // Another thread has ended the operation in the meantime.
+      // Another thread has finished the operation in the meantime.
       if let unfinished { batch.deferRelease(of: unfinished) }
       remove(batch)
     }
@@ -95,7 +95,7 @@ extension Admission {
     if hasBegun {
       var batch: Batch?
       batches.forEach { if $0.isRunning(operation) { batch = $0 } }
-      // The batch's thread may continue in `main()`. It must not occupy a concurrency slot while it does so.
+      // The batch's thread may continue in `main()`. It must not occupy a concurrency slot in the meantime.
       if let batch { remove(batch) }
       aloneCount = Self.mostAlone
     } else {
@@ -140,8 +140,8 @@ extension Admission {
   /// Notes the operations that batches have made ready, for ``collectNewlyReady(_:)``.
   ///
   /// ``collectFinished(isObserved:_:)`` must be called in between. A thread publishes that an operation has finished,
-  /// and then the operations that became ready as a result. So when an operation is noted here, the operations that it
-  /// waited for are collected before it.
+  /// and then the operations that became ready as a result. Therefore, when an operation is noted here, the operations
+  /// that it waited for are collected before it.
   mutating func noteNewlyReady() { batches.forEach { $0.noteNewlyReady() } }
 
   /// Adds the noted operations to the ready ones.
@@ -210,8 +210,8 @@ extension Admission {
 
   /// Starts an operation of a batch that does not start plainly, if it can start.
   ///
-  /// The operation counts separately. So the batch, whose results have all been collected, is closed. The queue takes
-  /// over the ownership. If another thread has ended the operation, the batch's thread keeps it.
+  /// The operation counts separately. Therefore, the batch, whose results have all been collected, is closed. The queue
+  /// takes over the ownership. If another thread has finished the operation, the batch's thread keeps it.
   mutating func claimTaken(_ operation: Operation, of batch: Batch) -> Bool {
     close(batch)
     guard operation.admission.place == .taken else {

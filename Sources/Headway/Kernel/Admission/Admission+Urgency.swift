@@ -27,15 +27,15 @@ struct UrgentCounts: Equatable {
 /// An operation is *urgent* if its own quality of service, or that of an operation or caller that waits for it, is
 /// higher than the queue's. The admission raises the operations of the queue that an urgent one waits for:
 ///
-/// - *The order of adding, barriers and the whole queue.* With `.fifo`, these are all operations that were added before
-///   the urgent one. With barriers, these are all operations before the last barrier that is not behind it. If a caller
+/// - *Insertion order, barriers and the whole queue.* With `.fifo`, these are all operations that were added before the
+///   urgent one. With barriers, these are all operations before the last barrier that is not behind it. If a caller
 ///   waits until the queue is empty or holds fewer operations, these are all operations. They are passed from the last
 ///   to the first, and each is raised. A passed operation records the class, and all operations before it were passed
-///   for the same class. So each operation is passed once for each of two classes, and all the raising is linear in the
-///   number of operations. A single change can be O(*n*).
-/// - *A limit.* These are the operations that run, and those that start earlier, which can change. So no ready
-///   operation is moved. While an urgent operation is ready, no operation starts on a thread of a lower class (the
-///   ``floor``). The same applies while it waits for the rate limit of the queue. There is one list of running
+///   for the same class. As a result, each operation is passed once for each of two classes, and all the raising is
+///   linear in the number of operations. A single change can be O(*n*).
+/// - *A limit.* These are the operations that run, and those that start earlier, which can change. As a result, no
+///   ready operation is moved. While an urgent operation is ready, no operation starts on a thread of a lower class
+///   (the ``floor``). The same applies while it waits for the rate limit of the queue. There is one list of running
 ///   operations per class. While no concurrency slot is free, the operations in the lists of the lower classes move to
 ///   the list of the floor. Each operation moves at most twice, so this takes constant time per operation.
 /// - *The limits of a key.* The lane of the key does the same with its own operations: see ``KeyLane``.
@@ -122,7 +122,7 @@ extension Admission {
 
   // MARK: Earlier operations
 
-  /// Raises the operations that another one waits for, because of the order of adding or a barrier.
+  /// Raises the operations that another one waits for, because of insertion order or a barrier.
   ///
   /// - Parameters:
   ///   - operation: The operation, which was added or became more urgent.
@@ -156,7 +156,7 @@ extension Admission {
 
   private mutating func raiseAll(from last: OperationReference?, before sequence: UInt64, to urgency: WorkerClass) {
     raiseBatches(to: urgency)
-    // These are few, and not in the order of adding: each thread returns at most one batch.
+    // These are few and not in insertion order: each thread returns at most one batch.
     var position = members.returned.first
     while let reference = position {
       position = reference.memberNext

@@ -45,7 +45,7 @@ struct Admission: ~Copyable {
   /// They wait for a concurrency slot, and until the queue is no longer suspended. They do not wait for anything else.
   /// Workers of the normal class take them before all others.
   var cancelledWithinLimit = ReadyOperations()
-  /// What else decides about the starts; nil in most queues.
+  /// The policy that also decides about starts; nil in most queues.
   var policy: (any AdmissionPolicy)?
   /// How many operations the policy has granted their start.
   ///
@@ -123,7 +123,7 @@ struct Admission: ~Copyable {
 
   var count: Int { members.count + waitingBlocks.count }
 
-  /// All operations, in the order of adding.
+  /// All operations, in insertion order.
   var operations: [Operation] {
     mutating get {
       makeOperations()
@@ -131,7 +131,7 @@ struct Admission: ~Copyable {
     }
   }
 
-  /// The operations, in the order of adding, without those of the blocks that have none yet.
+  /// The operations, in insertion order, without those of the blocks that have none yet.
   var madeOperations: [Operation] { members.snapshot(with: batches) }
 
   // MARK: Events of operations
@@ -146,8 +146,8 @@ struct Admission: ~Copyable {
   ///   must release it when no lock is held.
   mutating func add(_ reference: OperationReference, isFromInbox: Bool = false) -> Bool {
     reference._withUnsafeGuaranteedRef { operation in
-      // One atomic step, ordered with the end of the operation: either this thread sees that it has finished, or the
-      // thread that ends it sees that it is enqueued, and removes it.
+      // One atomic step, ordered with the end of the operation: either this thread sees that the operation has
+      // finished, or the thread that finishes it sees that it is enqueued and removes it.
       let isBarrier = operation.isBarrier
       // Before the operation is listed: a thread that finds it listed can read its number.
       operation.queueLinks.sequence = nextSequence
@@ -312,7 +312,7 @@ struct Admission: ~Copyable {
     case .ready: removeReady(operation)
     case .none, .heldBack, .gated, .granted, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: return
     }
-    // A policy notifies the queue by itself. An override has to be evaluated again.
+    // A policy notifies the queue itself. An override has to be evaluated again.
     if operation.hasGate, !operation.overridesIsReady { return operation.admission.place = .gated }
     operation.admission.place = .heldBack
     heldBack.append(OperationReference(operation))
@@ -415,7 +415,7 @@ struct Admission: ~Copyable {
         let isHeld = nextStart.workerClass == floor
         counts[nextStart.workerClass] = isHeld ? readyCount(downFrom: floor) : readyCount(nextStart.list)
       }
-      // Operations in batches are available to other workers, and so are those that the batches made ready.
+      // Operations in batches, and operations that the batches made ready, are available to other workers.
       batches.forEach { counts[$0.workerClass] += $0.startable }
       if let barrier = startableBarrier { counts[workerClass(of: barrier)] += 1 }
       if allowance != .max { PerClass<Int>.forEachClass { counts[$0] = min(counts[$0], allowance) } }
@@ -443,7 +443,7 @@ struct Admission: ~Copyable {
   /// See `Docs/decisions/0020-order-of-adding.md`.
   private var firstReadyClass: WorkerClass? {
     guard order == .fifo else { return first.ready.firstClass }
-    // No other operation overtakes it: it has the lowest number, and so is also the first of its class.
+    // No other operation overtakes it: it has the lowest number, so it is also the first of its class.
     return members.first?._withUnsafeGuaranteedRef { $0.admission.place == .ready ? $0.admission.workerClass : nil }
   }
 
@@ -564,7 +564,7 @@ struct Admission: ~Copyable {
     return count > 0
   }
 
-  /// Counts a claimed operation as started separately, also for the policy.
+  /// Counts a claimed operation as started separately, including in the policy.
   private mutating func begin(_ operation: Operation, at now: ClockTime) -> Operation {
     // It is no longer in a list, and the policy can raise it.
     _ = begin(operation)

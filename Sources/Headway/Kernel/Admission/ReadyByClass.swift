@@ -129,7 +129,7 @@ struct ReadyByClass {
     urgent.add(other.urgent)
   }
 
-  /// The class of the operation that precedes all others, by priority and then by the order of adding.
+  /// The class of the operation that precedes all others, by priority and then by insertion order.
   @inline(__always)
   var firstClass: WorkerClass? {
     // Usually there is only one class.

@@ -1,4 +1,4 @@
-/// The blocks of a queue that have no operations yet, in the order of adding.
+/// The blocks of a queue that have no operations yet, in insertion order.
 ///
 /// Most blocks wait behind many others, and no other code asks for their operations. Such a block takes 24 bytes, and
 /// an operation takes 192. A thread that takes many blocks finds them next to each other. The thread that is about to

@@ -6,9 +6,9 @@ import Synchronization
 /// publishes which operations it has finished, and which became ready as a result. A thread that holds the queue's lock
 /// can collect these results.
 ///
-/// A thread that holds the lock can also reclaim operations that have not been started. It does so when a more urgent
-/// operation exists, when the queue is suspended, when an operation of the batch takes a long time, when the batch's
-/// thread blocks, or when another thread has nothing to do.
+/// A thread that holds the lock can also reclaim operations that have not been started. This happens when a more urgent
+/// operation exists, the queue is suspended, an operation of the batch takes a long time, the batch's thread blocks, or
+/// another thread has nothing to do.
 ///
 /// A batch contains only operations whose start and end run no unknown code:
 /// ``Operation/fitsBatch``.
@@ -24,8 +24,8 @@ final class Batch: @unchecked Sendable {
   // belong to that thread.
   //
   // The thread owns the operations in `items` that it takes. It releases each one after it has published that it has
-  // finished. Reclaimed operations return to the queue. So a thread that holds the queue's lock must not access an
-  // operation that may have finished, unless it has pinned the batch (`Models/release.pml`).
+  // finished. Reclaimed operations return to the queue. Therefore, a thread that holds the queue's lock must not access
+  // an operation that may have finished, unless it has pinned the batch (`Models/release.pml`).
 
   /// The maximum number of operations in a batch.
   static let capacity = 32
@@ -91,10 +91,10 @@ final class Batch: @unchecked Sendable {
   /// The thread must take the queue's lock after it publishes the end of an operation and before it releases the
   /// operation.
   ///
-  /// The batch's thread ends an operation, publishes that, then reads this flag. The thread that holds the lock sets
-  /// this flag, then reads the results. These accesses are in one order (sequentially consistent), except that the
-  /// result can become visible later: see ``publishTaken(settled:)``. So either the holder of the lock sees that the
-  /// operation has finished, or the batch's thread waits.
+  /// The batch's thread finishes an operation, publishes that, then reads this flag. The thread that holds the lock
+  /// sets this flag, then reads the results. These accesses are in one order (sequentially consistent), except that the
+  /// result can become visible later: see ``publishTaken(settled:)``. As a result, either the holder of the lock sees
+  /// that the operation has finished, or the batch's thread waits.
   private let isPinned = Atomic<Bool>(false)
   /// The queue has observers: the batch stays pinned.
   ///
@@ -112,8 +112,8 @@ final class Batch: @unchecked Sendable {
   private(set) var lastSequence: UInt64 = 0
   /// When the thread took the batch, in nanoseconds of uptime.
   private(set) var beginTime: UInt64 = 0
-  /// What the policy of the queue has lent to operations of the batch, until they are collected: the position of each
-  /// operation, and the object, which the policy keeps alive.
+  /// The objects that the queue's policy has lent to operations of the batch, until they are collected: each
+  /// operation's position, and the object, which the policy keeps alive.
   @exclusivity(unchecked) var shares: [(position: Int, object: Unmanaged<AnyObject>)] = []
   /// Whether the batch is among the active batches of its queue, and its neighbors there.
   ///
@@ -421,13 +421,13 @@ final class Batch: @unchecked Sendable {
 
   /// Leaves the batch temporarily: the thread is about to run user code between two operations, if there is a next one.
   ///
-  /// ``returnFromUserCode()`` must follow. If no operation is left for ``next()``, because the thread has taken all of
+  /// ``returnFromUserCode()`` must follow. If no operation remains for ``next()``, because the thread has taken all of
   /// them or another thread has reclaimed the rest, the thread must close the batch first.
   ///
-  /// Otherwise, a thread that reclaims the rest later sees that this thread is outside, and so the results that this
-  /// thread has published so far. It can end the batch, so that this thread occupies no concurrency slot. This thread
-  /// stores its presence, then reads `head`; the reclaiming thread changes `head`, then reads the presence. All four
-  /// accesses are in one order (sequentially consistent; `Models/release.pml`).
+  /// Otherwise, a thread that reclaims the rest later sees that this thread is outside, and sees the results that it
+  /// has published so far. It can end the batch, so that this thread occupies no concurrency slot. This thread stores
+  /// its presence, then reads `head`; the reclaiming thread changes `head`, then reads the presence. All four accesses
+  /// are in one order (sequentially consistent; `Models/release.pml`).
   ///
   /// - Returns: Whether there is a next operation.
   func leave() -> Bool {
@@ -446,7 +446,7 @@ final class Batch: @unchecked Sendable {
 
   /// Notes that the operation is about to begin in this batch.
   ///
-  /// Called before the operation begins, so that another thread that ends the operation finds this batch.
+  /// Called before the operation begins, so that another thread that finishes the operation finds this batch.
   func noteCurrent(_ operation: OperationReference) {
     let number = UInt(bitPattern: finishedCount.load(ordering: .relaxed))
     current.store(UInt(bitPattern: operation.toOpaque()) | (number << Self.numberShift), ordering: .releasing)
@@ -459,8 +459,8 @@ final class Batch: @unchecked Sendable {
   ///
   /// - Parameter isSettled: True if one step has ended and settled the operation. That step is in one order with
   ///   pinning, so a thread that pins the batch too late for this thread finds the operation settled. It might not see
-  ///   this change yet. So this thread must either acquire the queue's lock before it releases the operation, or leave
-  ///   the batch temporarily and then check ``hasToTakeLock``. Otherwise, the check can follow immediately.
+  ///   this change yet. Therefore, this thread must either acquire the queue's lock before it releases the operation,
+  ///   or leave the batch temporarily and then check ``hasToTakeLock``. Otherwise, the check can follow immediately.
   @inline(__always)
   func publishTaken(settled isSettled: Bool = false) {
     let number = finishedCount.load(ordering: .relaxed) + 1

@@ -174,7 +174,7 @@ extension OperationQueue {
   /// - Parameters:
   ///   - reference: The operation that has ended.
   ///   - batch: The batch of the calling thread.
-  ///   - continues: Whether the thread has begun the next operation, and released the work of this one before that.
+  ///   - continues: Whether the thread has released the work of this operation and then begun the next one.
   ///   - isLast: Whether the thread leaves the batch.
   /// - Returns: Whether the thread may continue with its batch.
   @inline(__always)

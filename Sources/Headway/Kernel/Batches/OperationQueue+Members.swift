@@ -35,7 +35,7 @@ extension OperationQueue {
     }
   }
 
-  /// The operations of the queue, in the order of adding, without those of the blocks that have none yet.
+  /// The operations of the queue, in insertion order, without those of the blocks that have none yet.
   ///
   /// The blocks that have none have not started, and no other code has a reference to their operations.
   final var madeOperations: [Operation] { update(collectingBatches: true) { $0.admission.madeOperations } }
@@ -142,7 +142,7 @@ extension OperationQueue: PoolWork {
 
   /// Always true: ``threadLimitWasReached(_:)`` records an event.
   ///
-  /// It does so on another thread, because the thread that requested a worker calls it. That thread can be the pool
+  /// It runs on another thread, because the thread that requested a worker calls it. That thread can be the pool
   /// manager, which must not run user code; and no worker may be available.
   package final var reportsThreadLimit: Bool { true }
 

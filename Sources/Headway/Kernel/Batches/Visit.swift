@@ -220,7 +220,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
 
   /// Leaves the queue while it may still have work.
   ///
-  /// The thread's ticket, or a new one if work is left, brings another thread, behind the other work of the pool.
+  /// The thread's ticket, or a new one if work remains, brings another thread, behind the other work of the pool.
   private func leave() {
     if let worker, worker.isOfLowClass, !isNested { worker.switchOperation(to: nil) }
     var effects = Effects()

@@ -8,12 +8,12 @@ import Synchronization
 ///
 /// A thread that raises another one holds the lock of that one's pool. It sets the bit of ``Worker/raisable``, and then
 /// the nice value. The worker's own thread changes the address. If it finds the bit, it takes the lock before it
-/// restores its nice value. So the nice value is not lowered after that.
+/// restores its nice value. As a result, the nice value is not lowered afterward.
 ///
 /// The operation may have been raised earlier: other threads help with it, or it was raised while the thread was on its
-/// way. So the worker sets the address and then checks the operation, and a thread that raises the operation marks it
-/// and then checks the addresses. Either the worker sees the mark, and raises its own thread as another thread would;
-/// or the other thread finds the address. `Models/raise.pml` has this protocol.
+/// way. Therefore, the worker sets the address and then checks the operation, and a thread that raises the operation
+/// marks it and then checks the addresses. Either the worker sees the mark, and raises its own thread as another thread
+/// would; or the other thread finds the address. `Models/raise.pml` has this protocol.
 extension Worker {
   private static let raisedBit: UInt = 1
 

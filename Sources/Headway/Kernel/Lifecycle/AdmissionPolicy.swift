@@ -1,10 +1,10 @@
-/// What holds back, orders and counts the starts of a queue's operations in addition to its ``Admission``: their keys
-/// and resources, and the rate of the queue.
+/// Holds back, orders and counts the starts of a queue's operations in addition to its ``Admission``: by keys, by
+/// resources, and by the rate of the queue.
 ///
 /// Most queues have none. A queue gets one when a rate limit, a key policy or a clock is set, when a call uses a
 /// coalescing key, or when the queue accepts an operation with a gate. The admission calls it under the queue's lock,
 /// and passes itself. The admission policy calls no code outside, but it may acquire the lock of the ``ResourceTable``.
-/// Unless a comment says otherwise, it is called only for operations with a gate.
+/// Unless a comment specifies otherwise, the members are called only for operations with a gate.
 ///
 /// See `Docs/decisions/0048-admission-policy.md`.
 protocol AdmissionPolicy: AnyObject {
@@ -36,14 +36,14 @@ protocol AdmissionPolicy: AnyObject {
   /// Moves all ready operations of the first segment into the lists of the classes that they belong to now.
   func sortReady(in admission: inout Admission)
 
-  /// Adds the ready operations of a segment, with or without gates, to those of the first one.
+  /// Adds the ready operations of a segment, with or without gates, to the ready operations of the first segment.
   func appendReady(_ ready: ReadyByClass, to admission: inout Admission)
 
   // MARK: Starts
 
   /// Determines how many operations may start now.
   ///
-  /// Called before a worker claims operations, with or without gates, if the queue needs the time for that.
+  /// Called before a worker claims operations, with or without gates, if claiming requires the time.
   ///
   /// - Returns: False if the queue's clock was replaced after the worker had read the time.
   func setTime(_ time: StartTime, of admission: inout Admission) -> Bool
@@ -103,7 +103,7 @@ protocol AdmissionPolicy: AnyObject {
   /// Called after each change, before tickets are issued.
   func offerReleased(in queue: OperationQueue, _ admission: inout Admission)
 
-  /// What remains to be done after the queue's lock has been released, or nil.
+  /// Returns the remaining steps, to be performed after the queue's lock has been released, or nil.
   ///
   /// Called after each change, and after tickets were issued.
   func takeSteps(for queue: OperationQueue, _ admission: inout Admission) -> (any AdmissionPolicySteps)?
@@ -119,7 +119,7 @@ protocol AdmissionPolicy: AnyObject {
   #endif
 }
 
-/// What an ``AdmissionPolicy`` does after the queue's lock has been released.
+/// The steps that an ``AdmissionPolicy`` performs after the queue's lock has been released.
 protocol AdmissionPolicySteps: AnyObject {
   /// Performs the steps, with no lock held.
   ///

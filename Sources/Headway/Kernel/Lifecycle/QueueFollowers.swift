@@ -67,7 +67,7 @@ extension QueueState {
   mutating func noteCount(since count: Int) { followers.append(countOf: admission, since: count) }
 }
 
-/// What the followers of a queue need after an update of its state.
+/// The information that the followers of a queue need after an update of its state.
 struct FollowedUpdate: ~Copyable {
   private var observers: ObserverList?
   /// Whether the queue must be checked for a stall.

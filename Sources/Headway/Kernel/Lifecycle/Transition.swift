@@ -4,7 +4,7 @@
 enum Transition {
   /// A queue is about to add the operation.
   case added
-  /// A queue refuses the operation, because the operation was cancelled. It has ended, or is about to end.
+  /// A queue rejects the operation, because the operation was cancelled. It has ended, or is about to end.
   case refused
   /// The operation starts on the calling thread, in a batch or separately.
   case started(isBatched: Bool)
@@ -12,7 +12,7 @@ enum Transition {
   case paused(FailedAttempt)
   /// The next attempt starts.
   case resumed
-  /// The thread is about to end the operation, unless another thread is faster.
+  /// The thread is about to finish the operation, unless another thread is faster.
   ///
   /// This can be noted more than once.
   case ending

@@ -13,7 +13,7 @@ struct AdmissionRecord {
     /// Held back by an override of `isReady`, which is evaluated again when another operation is added, finishes or
     /// posts a change.
     case heldBack
-    /// Held back by its policy, or waiting for its resources; the queue is notified when that is over.
+    /// Held back by its policy, or waiting for its resources; the queue is notified when the operation can continue.
     case gated
     /// In a list of ready operations.
     case ready

@@ -53,7 +53,7 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
 
   override var missingCall: String? { "finish()" }
 
-  /// Ends the operation.
+  /// Finishes the operation.
   ///
   /// You can call this method from any thread, even inside `main()`. The calling thread performs the steps that follow:
   /// the operation leaves its queue, its dependents no longer wait for it, and then its observers are notified.
@@ -73,7 +73,7 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
     endInMainOrLater(mayContinue: true)
   }
 
-  /// Ends the operation with an error.
+  /// Finishes the operation with an error.
   ///
   /// You can call this method from any thread. If an error was recorded before, that error is kept. If the operation
   /// has already ended, the new error is ignored.

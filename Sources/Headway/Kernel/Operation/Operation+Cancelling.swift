@@ -17,9 +17,9 @@ extension OperationProtocol {
   public func onCancel(_ handler: @escaping @Sendable () -> Void) -> CancellationRegistration {
     var place: (handlers: CancellationHandlers, number: UInt64)?
     let isCancelled = links.withLock { links in
-      // The announcement and the cancellation are read-modify-write operations on one word. Either the thread that
-      // cancels the operation sees that there are handlers, or this thread sees that it was cancelled. The same applies
-      // to the end of the operation.
+      // The announcement and the cancellation are read-modify-write operations on one word. Either the cancelling
+      // thread sees that there are handlers, or this thread sees that the operation was cancelled. The same applies to
+      // the end of the operation.
       let word = state.announceCancellationHandler()
       guard !word.isCancelled, word.phase != .finished else { return word.isCancelled }
       let details = links.detailsCreatedIfNeeded
@@ -97,7 +97,7 @@ extension Operation {
     }
   }
 
-  /// Ends the operation if it is in no queue.
+  /// Finishes the operation if it is in no queue.
   ///
   /// Then calls the handlers and notifies the observers.
   final func continueCancelling(from before: OperationWord) {

@@ -11,8 +11,8 @@ extension Operation {
     raiseResources(level: word.qualityLevel)
   }
 
-  /// The quality of service that the operation runs at in a queue of the given one: the highest of its own, its
-  /// queue's, and that of the operations and callers that wait for it.
+  /// The quality of service that the operation runs at in a queue with the given quality: the highest among its own
+  /// quality, the queue's, and the qualities of the operations and callers that wait for it.
   final func effectiveQuality(in queueQuality: QualityOfService) -> QualityOfService {
     let word = state.current
     let asked = max(word.ownQualityLevel, queueQuality.level)
@@ -37,8 +37,8 @@ extension Operation {
     raiseReports(level: level)
   }
 
-  /// Raises the thread that notifies the observers of the operation, which has finished, or reports its end, because a
-  /// caller waits for that.
+  /// Raises the thread that notifies the observers of the finished operation or reports its end, because a caller waits
+  /// for the notification or the report.
   ///
   /// The thread of a report is recorded with the operation like a thread that runs the operation. It is raised in the
   /// same way.
@@ -79,12 +79,12 @@ extension Operation {
 
   /// Raises operations and everything that they wait for, directly or indirectly.
   ///
-  /// This method raises everything that an operation or a caller waits for: dependencies, operations that a queue
-  /// starts or finishes first (``Admission/raise(_:to:)``), those that use or requested its resources first, and the
+  /// This method raises everything that an operation or a caller waits for: dependencies; operations that a queue
+  /// starts or finishes first (``Admission/raise(_:to:)``); earlier users and requesters of its resources; and the
   /// operation that a thread is blocked on.
   ///
-  /// An operation is raised at most four times in its life. So the total cost of raising is linear in the number of
-  /// dependencies and, for running operations, in the number of threads of the low classes.
+  /// An operation is raised at most four times in its life. As a result, the total cost of raising is linear in the
+  /// number of dependencies and, for running operations, in the number of threads of the low classes.
   ///
   /// See `Docs/decisions/0030-raising.md`.
   static func raise(_ operations: [Operation], level: Int) {
@@ -93,7 +93,7 @@ extension Operation {
     raiseFurther(raised)
   }
 
-  /// Raises the threads that run the operations, which have been marked, or the operations that these wait for.
+  /// Raises the threads that run the marked operations, or the operations that these threads wait for.
   static func raiseFurther(_ operations: [Admission.Raised]) {
     var raised = operations
     while let (operation, level) = raised.popLast().map({ ($0.operation, $0.level) }) {

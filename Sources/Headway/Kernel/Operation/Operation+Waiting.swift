@@ -37,7 +37,7 @@ extension OperationProtocol {
 }
 
 extension Operation {
-  /// Waits like ``untilFinished()``, but ``endWait(_:)`` can end the wait.
+  /// Waits like ``untilFinished()``, but ``endWait(_:)`` can stop the wait.
   ///
   /// - Parameters:
   ///   - identifier: The identifier of the wait.
@@ -165,7 +165,7 @@ extension Operation {
   /// Registers a waiter; returns false if there is nothing to wait for.
   final func addWaiter(_ waiter: Waiter, for goal: WaitingGoal) -> Bool {
     links.withLock { links in
-      // The announcement and the end are read-modify-write operations on one word. Either the thread that ends the
+      // The announcement and the end are read-modify-write operations on one word. Either the thread that finishes the
       // operation sees the waiter, or the waiter sees that the operation has ended.
       let isReached = state.announceWaiter().hasReached(goal)
       guard !isReached || (goal == .reported && (links.details?.pointee.reportCount ?? 0) > 0) else { return false }
@@ -174,7 +174,7 @@ extension Operation {
     }
   }
 
-  /// Wakes the waiters whose goal is *settled*, and the others if there are no observers to notify.
+  /// Wakes the waiters whose goal is *settled*. Also wakes all other waiters if there are no observers to notify.
   final func wakeWaiters(settledFrom before: OperationWord, isNotified: Bool) {
     guard before.hasWaiters else { return }
     let waiters = links.withLock { links -> [Waiter] in

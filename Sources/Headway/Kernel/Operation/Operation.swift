@@ -24,9 +24,9 @@ import Synchronization
 /// You can use every member from any thread.
 open class Operation: @unchecked Sendable {
   // How the state is protected: `state` is atomic. `links` has its own lock. No code outside this module is called
-  // under it. Two other locks can be taken under it: that of the operation's cancellation handlers, and that of the
-  // `links` of a second operation. Adding and removing a dependency lock the `links` of both operations, in the order
-  // of their addresses. The admission fields belong to the queue and are protected by the queue's lock.
+  // under it. Two other locks can be taken under it: the lock of the operation's cancellation handlers, and the lock of
+  // a second operation's `links`. Adding and removing a dependency lock the `links` of both operations, in address
+  // order. The admission fields belong to the queue and are protected by the queue's lock.
   //
   // Members that subclasses of Foundation's class can override are open, so they must be declared in the class itself.
   // Their implementations are in the extension for the corresponding aspect.
@@ -115,9 +115,9 @@ open class Operation: @unchecked Sendable {
   /// - Precondition: The operation is ready, is not executing, and is in no queue.
   open func start() { begin() }
 
-  /// Runs ``main()``, and ends the operation unless its work continues afterwards.
+  /// Runs ``main()``, and finishes the operation unless its work continues afterwards.
   func run() {
-    // If `main()` has thrown, no other code ends the operation.
+    // If `main()` has thrown, no other code finishes the operation.
     if runMain() { endUnlessOverrideContinues() } else { end() }
   }
 
@@ -129,7 +129,7 @@ open class Operation: @unchecked Sendable {
   /// False for an operation that has to run even after a request to cancel it, because other code depends on it.
   var isCancellable: Bool { true }
 
-  /// Ends the operation, which was cancelled before its start.
+  /// Finishes the operation, which was cancelled before its start.
   ///
   /// Called instead of ``run()``.
   func endCancelled() { endUnlessOverrideContinues() }
@@ -139,20 +139,20 @@ open class Operation: @unchecked Sendable {
 
   /// Releases the objects that the user passed to the operation for ``main()``.
   ///
-  /// Called once, by the thread that ended the operation. The operation has left its queue and its dependents have been
-  /// counted down before this call, because a `deinit` that runs in it may wait for them.
+  /// Called once, by the thread that finished the operation. The operation has left its queue and its dependents have
+  /// been counted down before this call, because a `deinit` that runs in it may wait for them.
   func releaseWork() { releaseRetainedWork() }
 
-  /// Whether the operation ends when ``main()`` returns, and never before that.
+  /// Whether the operation ends when ``main()`` returns, and never earlier.
   var endsWithMain: Bool { !overridesIsFinished }
 
   /// Whether freeing the operation after it has run executes no code of a subclass.
   var isFreedPlainly: Bool { false }
 
-  /// Whether Headway's code ends the operation with a call during ``main()`` or later, on any thread.
+  /// Whether Headway's code finishes the operation with a call during ``main()`` or later, on any thread.
   var mayEndLater: Bool { false }
 
-  /// The method that user code must call to end the operation after ``main()``, or nil.
+  /// The method that user code must call to finish the operation after ``main()``, or nil.
   var missingCall: String? { nil }
 
   /// The queue that must be empty before the operation ends, if the operation is a group.
@@ -241,7 +241,7 @@ open class Operation: @unchecked Sendable {
 
   // MARK: Dependencies
 
-  /// The operations that must finish before this one is ready, in the order of adding.
+  /// The operations that must finish before this one is ready, in insertion order.
   ///
   /// Code that is called because the operation has finished can read them, for example to use the results of its
   /// inputs: the ``completionBlock``, observers, instruments, and the ``OperationQueueProtocol/failureHandler``. When
@@ -356,7 +356,7 @@ open class Operation: @unchecked Sendable {
 
   // MARK: Names and descriptions
 
-  /// The name of the operation in descriptions and messages.
+  /// The operation's name in descriptions and messages.
   ///
   /// The default is nil.
   open var name: String? {
@@ -366,8 +366,8 @@ open class Operation: @unchecked Sendable {
 
   /// The operation's name, or its type if it has no name, and its state: `‘parse’ (executing)`.
   ///
-  /// If the operation has failed, the description includes the error: `‘parse’ (failed: line 7 is damaged)`. That of a
-  /// group also names the operation that failed first: `‘import’ (failed in ‘parse’: line 7 is damaged)`.
+  /// If the operation has failed, the description includes the error: `‘parse’ (failed: line 7 is damaged)`. A group's
+  /// description also names the operation that failed first: `‘import’ (failed in ‘parse’: line 7 is damaged)`.
   open var description: String { shortDescription }
 
   /// The description with the type, the queue, the priority, the progress and the unfinished dependencies.

@@ -9,7 +9,7 @@ struct OperationDetails: ~Copyable {
   var name: String?
   /// The completion block, until it is taken out to run.
   ///
-  /// A thread that ends the operation might take it out without the lock: see ``Operation/completionBlockIfAny``.
+  /// A thread that finishes the operation might take it out without the lock: see ``Operation/completionBlockIfAny``.
   var completionBlock: CompletionBlock?
   /// Whether there is a completion block that has not returned.
   let completionIsDue = Atomic<Bool>(false)
@@ -57,8 +57,7 @@ struct OperationDetails: ~Copyable {
     @exclusivity(unchecked) var progress: OperationProgress?
     /// How many units of its queue's progress the operation completes.
     @exclusivity(unchecked) var progressUnitCount: Int64 = 1
-    /// The edges that were moved out of the stack of dependents, in the order of adding; removed when the operation
-    /// ends.
+    /// The edges that were moved out of the stack of dependents, in insertion order; removed when the operation ends.
     @exclusivity(unchecked) var dependents = IdentityList<Edge>()
     /// The number of times that `isReady` was evaluated because the value of an override may have changed.
     @exclusivity(unchecked) var readinessInquiries: UInt64 = 0
@@ -68,7 +67,7 @@ struct OperationDetails: ~Copyable {
     @exclusivity(unchecked) var calls: [ConcurrentIterations] = []
     /// The number of dependencies that were removed before they finished, plus the number of returns from blocking.
     @exclusivity(unchecked) var withdrawnWaits = 0
-    /// Whether a queue that has refused the operation reports its failure.
+    /// Whether a queue that has rejected the operation reports its failure.
     @exclusivity(unchecked) var hasReport = false
     /// The number of reports of the end that have not returned: see ``EndReport``.
     @exclusivity(unchecked) var reportCount = 0

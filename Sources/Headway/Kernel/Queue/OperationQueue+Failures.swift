@@ -13,9 +13,9 @@ extension OperationQueueProtocol {
   /// ```
   ///
   /// The queue calls the handler once for each operation whose ``Operation/outcome`` is
-  /// ``OperationOutcome/failure(_:)``, after the operation has left the queue. It does so on the thread that ended the
-  /// operation, with no lock held. The handler can call anything. It delays only that thread and the tasks that wait:
-  /// ``untilAllOperationsAreFinished()``, and the asynchronous waits for that operation, include the call.
+  /// ``OperationOutcome/failure(_:)``, after the operation has left the queue. It calls the handler on the thread that
+  /// finished the operation, with no lock held. The handler can call anything. It delays only that thread and the tasks
+  /// that wait: ``untilAllOperationsAreFinished()``, and the asynchronous waits for that operation, include the call.
   /// ``OperationQueue/waitUntilAllOperationsAreFinished()`` and ``Operation/waitUntilFinished()`` do not include it,
   /// because the call may need the thread that they block.
   ///
@@ -89,7 +89,7 @@ extension Operation {
 
   /// Claims the sole right to report the failure of an operation that was cancelled in no queue.
   ///
-  /// Several queues may refuse it.
+  /// Several queues may reject it.
   fileprivate final func claimReport() -> Bool {
     links.withLock { links in
       state.announceDetails()

@@ -24,8 +24,8 @@ extension OperationQueueProtocol {
   /// Inside a classic operation of the queue, synchronous code can use the actor with `assumeIsolated(_:)`. Inside a
   /// ``TaskOperation`` it can't, because several tasks can be inside such an operation at the same time.
   ///
-  /// If an operation of the queue awaits the actor, it waits forever for a turn that it occupies itself. So call the
-  /// actor only from outside the queue.
+  /// If an operation of the queue awaits the actor, it waits forever for a turn that it occupies itself. Therefore,
+  /// call the actor only from outside the queue.
   ///
   /// - Precondition: The queue's ``order`` is ``QueueOrder/fifo``.
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor {

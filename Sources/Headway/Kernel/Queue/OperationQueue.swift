@@ -16,8 +16,8 @@ import Synchronization
 ///
 /// A queue owns its operations until they have finished. The only way to remove an operation is to cancel it. If you
 /// release a queue, it still runs all of its operations, and is then freed. If it is suspended, or its limit is 0, it
-/// keeps itself and its operations alive until they are cancelled, because other operations may depend on them. So
-/// before you release such a queue, resume it or call ``cancelAllOperations()``.
+/// keeps itself and its operations alive until they are cancelled, because other operations may depend on them.
+/// Therefore, before you release such a queue, resume it or call ``cancelAllOperations()``.
 ///
 /// You can use every member from any thread.
 @dynamicMemberLookup
@@ -32,7 +32,7 @@ open class OperationQueue: @unchecked Sendable {
   let state: Guarded<QueueState>
   /// Set before any other code has a reference to the queue.
   @exclusivity(unchecked) final private(set) var isMain = false
-  /// Whether operations start strictly in the order of adding.
+  /// Whether operations start strictly in insertion order.
   ///
   /// Set before any other code has a reference to the queue.
   @exclusivity(unchecked) final var startsInOrder = false
@@ -143,8 +143,8 @@ open class OperationQueue: @unchecked Sendable {
     configure(name: name, order: order, qualityOfService)
   }
 
-  // A convenience initializer like the others: subclasses inherit those only if there is no designated one that they
-  // can't see.
+  // A convenience initializer, like the other initializers: subclasses inherit convenience initializers only if they
+  // can see all designated ones.
   private convenience init(mainName: String) {
     self.init()
     isMain = true
@@ -232,8 +232,8 @@ open class OperationQueue: @unchecked Sendable {
   /// How many operations run at the same time, at most.
   ///
   /// The default, -1, lets the system decide: it runs about one operation per processor, and more when operations
-  /// block. If you set 1, the queue runs one operation at a time, but *not* in the order of adding, because readiness
-  /// and priority take precedence (see ``QueueOrder``). If you set 0, it runs nothing.
+  /// block. If you set 1, the queue runs one operation at a time, but *not* in insertion order, because readiness and
+  /// priority take precedence (see ``QueueOrder``). If you set 0, it runs nothing.
   ///
   /// A change takes effect immediately. When you raise the limit, more operations start. When you lower it, running
   /// operations finish. The main queue, and queues with the order ``QueueOrder/fifo``, always run one operation at a
@@ -281,7 +281,7 @@ open class OperationQueue: @unchecked Sendable {
 
   // MARK: The operations of the queue
 
-  /// A snapshot of the operations that have not finished, including barriers, in the order of adding.
+  /// A snapshot of the operations that have not finished, including barriers, in insertion order.
   ///
   /// - Complexity: O(*n*).
   open var operations: [Operation] {
@@ -300,7 +300,8 @@ open class OperationQueue: @unchecked Sendable {
   ///
   /// If the queue is closed, it cancels the operation: see ``OperationQueueDynamicMembers/close``.
   ///
-  /// - Parameter operation: The operation to run. If it was cancelled, and so has finished, it is ignored.
+  /// - Parameter operation: The operation to run. An operation that was cancelled, and therefore has finished, is
+  ///   ignored.
   /// - Precondition: The operation is in no queue, is not executing, and has not finished, unless it was cancelled.
   /// - Complexity: O(1).
   open func addOperation(_ operation: Operation) { add(operation) }

@@ -27,7 +27,7 @@ struct QueueState: ~Copyable {
   var producers = WaitingAdditions()
   /// The handler that is called when an operation has failed.
   var failureHandler: (@Sendable (Operation, any Error) -> Void)?
-  /// Whether the queue accepts no more operations, except jobs of tasks.
+  /// Whether the queue no longer accepts operations, except jobs of tasks.
   var isClosed = false
   /// Whether operations that are in the inbox from now on were added after the queue was closed.
   ///
@@ -241,8 +241,8 @@ struct QueueState: ~Copyable {
   /// Determines how many more workers to request, and so whether the inbox is served.
   ///
   /// A thread that pushes to the inbox then checks whether it is served. When it is no longer served, this function
-  /// stores that, and then checks the inbox. All four accesses are in one order (sequentially consistent). So either
-  /// the thread that pushes sees that the inbox is not served, or this function sees the pushed operation.
+  /// stores that, and then checks the inbox. All four accesses are in one order (sequentially consistent). As a result,
+  /// either the thread that pushes sees that the inbox is not served, or this function sees the pushed operation.
   mutating func issueTickets(
     _ inbox: borrowing Inbox, _ service: borrowing Atomic<Bool>, _ released: inout ReleasedOperations
   ) -> PerClass<Int> {
@@ -288,8 +288,8 @@ struct QueueState: ~Copyable {
     }
     admission.collectNewlyReady { operation, isReady in
       if isReady, hasListeners { followers?.append(.ready(operation.operation)) }
-      // The queue owns the operations that it still holds. So this is not the last reference, and releasing it runs no
-      // code.
+      // The queue owns the operations that it still holds. As a result, this is not the last reference, and releasing
+      // it runs no code.
       if operation._withUnsafeGuaranteedRef({ $0.admission.place != .none }) {
         operation.release()
       } else {

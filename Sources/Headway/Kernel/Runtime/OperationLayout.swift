@@ -4,8 +4,8 @@ import Synchronization
 ///
 /// Access to an object through a reference, even an unmanaged one, may retain the object for that time, as builds
 /// without optimization do. If all other threads release their references in the meantime, the reading thread would
-/// free the operation. But that thread holds a lock, or the deinitialization waits for it. So these parts are accessed
-/// through their addresses.
+/// free the operation. But that thread holds a lock, or the deinitialization waits for it. Therefore, these parts are
+/// accessed through their addresses.
 enum OperationLayout {
   /// Stops the program if the parts are elsewhere.
   static func requireKnown() {

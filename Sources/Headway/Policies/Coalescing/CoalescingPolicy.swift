@@ -10,8 +10,8 @@
 public enum CoalescingPolicy: Sendable, Hashable, Codable {
   /// The call joins the waiting operation. The function that you pass is not called.
   ///
-  /// So the function whose value you receive begins after the call, and sees everything that happened before the call.
-  /// If an operation is running and none is waiting, the call adds a new one. Both can run at the same time.
+  /// As a result, the function whose value you receive begins after the call, and sees everything that happened before
+  /// the call. If an operation is running and none is waiting, the call adds a new one. Both can run at the same time.
   case joinWaiting
   /// The call joins the waiting or running operation. The function that you pass is not called.
   ///

@@ -38,7 +38,7 @@ extension QueuePolicies: AdmissionPolicy {
 
   func noteStart(of operation: Operation, at now: ClockTime, in admission: inout Admission) {
     if operation.hasGate { startInLane(operation, at: now, &admission) }
-    // A cancelled operation that leaves is no start.
+    // A cancelled operation that leaves does not count as a start.
     guard let rate, !operation.state.current.isCancelled else { return }
     rate.noteStart(at: now)
     refreshAllowance(of: &admission, at: now)

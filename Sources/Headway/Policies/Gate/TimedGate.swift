@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The gate of an operation whose policy has more than a delay, resources and a key, that has a retry policy, or that
-/// several calls can share.
+/// The gate of an operation whose policy has more than a delay, resources and a key. Also used with a retry policy, and
+/// if several calls can share the operation.
 ///
-/// This gate also ends the operation when its time is up.
-final class TimedGate: KeyGate, @unchecked Sendable {  // What changes later is atomic or has a lock.
+/// This gate also finishes the operation when its time is up.
+final class TimedGate: KeyGate, @unchecked Sendable {  // Properties that change later are atomic or have a lock.
   let givenPolicy: OperationPolicy
   /// The attempts of an operation that repeats its function if it fails.
   let attempts: TaskAttempts?
@@ -49,7 +49,7 @@ final class TimedGate: KeyGate, @unchecked Sendable {  // What changes later is 
 
   override func isOverdue(at now: ClockTime) -> Bool { totalEnd <= now }
 
-  /// Ends the operation if its total timeout has passed.
+  /// Finishes the operation if its total timeout has passed.
   ///
   /// Called in the task of the operation, before an attempt.
   ///
@@ -172,7 +172,7 @@ final class TimedGate: KeyGate, @unchecked Sendable {  // What changes later is 
         }, count: 1)
     } else {
       noteOver()
-      // Cancelling runs user code, and so may releasing the operation.
+      // Cancelling the operation runs user code. Releasing it may also run user code.
       WorkerPool.shared.submit(
         PoolBlock {
           reference._withUnsafeGuaranteedRef { $0.fail(exceeding: error) }

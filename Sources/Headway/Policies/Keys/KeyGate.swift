@@ -20,7 +20,7 @@ class KeyGate: ResourceGate, @unchecked Sendable {
   final let key: String?
   /// The lane, set when the operation first becomes ready.
   ///
-  /// Nil before that, and after the operation has left the queue. If it has ended in a batch, this is the lane that it
+  /// Nil before then, and after the operation has left the queue. If it has ended in a batch, this is the lane that it
   /// had.
   @exclusivity(unchecked) final var lane: KeyLane?
   /// The turn of the lane, if the operation represents it, or did before it was taken.

@@ -2,9 +2,9 @@
 ///
 /// The operations wait in the lane. Its first operation of each class of workers is its *representative* among the
 /// ready operations of the queue, unless the limits of the lane allow no start now. A representative has the *turn* of
-/// its lane, a number from the same sequence as the numbers of the operations. After as many starts as the weight
-/// allows, the lane gets a new turn, behind all others. This is deficit round robin (Shreedhar and Varghese, “Efficient
-/// fair queuing using deficit round robin”, 1995) for operations of equal cost.
+/// its lane, a number from the same sequence as the operation numbers. After as many starts as the weight allows, the
+/// lane gets a new turn, behind all others. This is deficit round robin (Shreedhar and Varghese, “Efficient fair
+/// queuing using deficit round robin”, 1995) for operations of equal cost.
 ///
 /// Protected by the queue's lock.
 final class KeyLane {
@@ -44,7 +44,7 @@ final class KeyLane {
   /// Adds a ready operation.
   ///
   /// - Parameters:
-  ///   - operation: The operation. Its class is that of its record.
+  ///   - operation: The operation. Its class is in its record.
   ///   - level: Its priority level.
   ///   - urgency: Its class, if it is more urgent than the queue.
   ///   - turn: The turn that the lane gets if it has none. If this is nil, the lane gets a new turn.

@@ -121,7 +121,7 @@ struct KeyLaneLimits {
 
   /// Notes the result of an operation or an attempt, unless it started before the circuit breaker was changed.
   ///
-  /// If the operation makes another attempt without a new start, that attempt is no probe.
+  /// If the operation makes another attempt without a new start, that attempt isn't a probe.
   mutating func noteResult(_ result: BreakerState.Result, of start: inout Start?, at now: ClockTime) {
     noteTime(now)
     guard let known = start, known.breakerNumber == breakerNumber else { return }

@@ -62,7 +62,7 @@ extension OperationQueue {
       misuse("The policy \(key.map { "of the key ‘\($0)’" } ?? "of all keys") of \(label) has \(problem).")
     }
     let (alarms, clock) = update(collectingBatches: true) { state in
-      // The limits count the operations that threads have begun in batches, not the others.
+      // The limits count only the operations in batches that threads have begun.
       state.admission.reclaimBatches()
       let policies = state.policiesCreatedIfNeeded
       let (changed, alarms) = policies.lanesCreatedIfNeeded.setPolicy(policy, forKey: key)

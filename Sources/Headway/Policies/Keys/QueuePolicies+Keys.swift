@@ -1,9 +1,9 @@
 /// Serves keys in turn, and applies their limits.
 ///
 /// A ready operation that has a key waits in its ``KeyLane``. The lane has at most one representative for each class of
-/// workers among the ready operations of the first segment. So all code that chooses among the ready operations finds
-/// only operations that may start. Keys have no effect on operations behind a barrier, or in a queue that starts its
-/// operations in the order of adding.
+/// workers among the ready operations of the first segment. As a result, all code that chooses among the ready
+/// operations finds only operations that may start. Keys have no effect on operations behind a barrier, or in a queue
+/// that starts its operations in insertion order.
 ///
 /// See `Docs/decisions/0034-lanes.md`.
 extension QueuePolicies {

@@ -36,7 +36,7 @@ extension QueuePolicies {
     return isGranted
   }
 
-  /// Releases the resources of an operation, or ends its wait for them.
+  /// Releases the resources of an operation, or stops its wait for them.
   ///
   /// Afterward, ``offered`` contains the operations that might get them.
   func releaseResources(of operation: Operation) {
@@ -55,7 +55,7 @@ extension QueuePolicies {
     offered += ResourceTable.shared.withLock { $0.withdraw(gate).map(\.target) }
   }
 
-  // Those of this queue immediately, before others take the slot.
+  // Offers resources to operations of this queue immediately, before other operations take the slot.
   func offerReleased(in queue: OperationQueue, _ admission: inout Admission) {
     guard !offered.isEmpty else { return }
     var elsewhere: [Operation] = []
@@ -153,8 +153,8 @@ extension OperationQueue {
 /// How operations of a batch get their resources.
 ///
 /// The batch's thread requests the resources when it would begin the operation. It releases them when the operation has
-/// ended. It needs no lock of a queue for that. A request that can't be granted does not wait, because the operation is
-/// not in the place *gated*: the thread takes the queue's lock, and starts the operation like one outside a batch.
+/// ended. Both steps need no queue lock. A request that can't be granted does not wait, because the operation is not in
+/// the place *gated*. Instead, the thread takes the queue's lock and starts the operation like one outside a batch.
 extension Operation {
   /// Begins an operation with a gate in a batch, if it has its resources and starts plainly.
   final func beginWithGate(in batch: Batch) -> Bool {

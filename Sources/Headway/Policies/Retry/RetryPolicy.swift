@@ -26,8 +26,8 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
     case none
     /// A pause has a random length between zero and the length of the backoff.
     ///
-    /// So clients that failed at the same time do not try again at the same time (M. Brooker, “Exponential Backoff And
-    /// Jitter”, AWS Architecture Blog, 2015).
+    /// As a result, clients that failed at the same time do not try again at the same time (M. Brooker, “Exponential
+    /// Backoff And Jitter”, AWS Architecture Blog, 2015).
     case full
     /// A pause is longer or shorter than the backoff by a random part of at most this fraction, from 0 to 1.
     case proportional(Double)

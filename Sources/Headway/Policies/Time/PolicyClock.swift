@@ -2,9 +2,9 @@ import Synchronization
 
 /// A clock of policies, and the alarms that are set on it.
 ///
-/// All queues without a clock of their own share ``continuous``. Its time is that of `ContinuousClock`: it includes the
-/// time while the machine sleeps, and changes to the time of day don't affect it. So a delay of an hour is over an hour
-/// later, even if the machine slept in between.
+/// All queues without their own clock share ``continuous``. It uses the time of `ContinuousClock`, which includes the
+/// time while the machine sleeps. Changes to the time of day don't affect it. As a result, a delay of an hour passes in
+/// an hour, even if the machine slept in between.
 final class PolicyClock: Sendable {
   /// The clock of all queues that have none of their own.
   static let continuous = PolicyClock()
@@ -41,7 +41,7 @@ final class PolicyClock: Sendable {
     #endif
   }
 
-  /// Creates the clock for a queue with a clock of its own.
+  /// Creates the clock for a queue that has its own clock.
   convenience init(_ clock: any Clock<Duration>) { self.init(clock, driver: Self.driver(on: clock)) }
 
   /// Creates a clock with a driver that rings its alarms.

@@ -52,7 +52,7 @@ import Testing
     _ = run.leave()
   }
 
-  @Test("T2: the thread that ends a run withdraws its requests") func withdraws() {
+  @Test("T2: the thread that completes a run withdraws its requests") func withdraws() {
     let isCounted = run.addParticipant()
     #expect(isCounted)
     run.send(1, from: executor)

@@ -191,7 +191,7 @@ import Testing
 
   // MARK: Errors
 
-  @Test("the first error ends the run, and names the node") func failing() throws {
+  @Test("the first error stops the run, and names the node") func failing() throws {
     let record = EventRecorder<String>()
     let graph = try OperationGraph { graph in
       let load = graph.addNode("load") { record.record("load") }

@@ -406,8 +406,8 @@ import Testing
     let wasReleased = EventRecorder<Bool>()
     let next = BlockOperation { wasReleased.record(released.isOpen) }
     queue.addOperation(next)
-    // The thread that is in the actor also does this, when it has left the operation's part, while another thread ends
-    // the operation.
+    // The thread that is in the actor also does this, when it has left the operation's part, while another thread
+    // finishes the operation.
     let foreign = Task(executorPreference: other) {
       await shared.call { if eventually(patience: 2_000, { inside.isOpen }) { yieldThread() } }
     }

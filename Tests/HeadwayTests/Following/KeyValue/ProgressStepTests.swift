@@ -4,7 +4,7 @@ import Testing
 
 @testable import Headway
 
-/// A thread that reads a part of a progress, while another changes it.
+/// A thread that reads part of a progress, while another changes it.
 @Suite("Steps of progress", .hangLimit) struct ProgressStepTests {
   private func hasNote(_ part: OperationProgress) -> Bool { part.hasReported.load(ordering: .relaxed) }
 
@@ -42,7 +42,8 @@ import Testing
     let whole = OperationProgress(totalUnitCount: 1)
     let part = OperationProgress(totalUnitCount: 10, parent: whole, pendingUnitCount: 1)
     let token = part.onChange { [weak whole] _ in _ = whole?.fractionCompleted }
-    // Another thread has changed the part and has not reported it. So the next report calls the observer, which reads.
+    // Another thread has changed the part and has not reported it. As a result, the next report calls the observer,
+    // which reads.
     part.state.withLock { $0.completed = 1 }
     part.completeUnits(4)
     #expect(whole.fractionCompleted == 0.5)

@@ -36,7 +36,7 @@ import Testing
     #expect(count == 1_200)
   }
 
-  @Test("Q5: an added operation is counted immediately, and is listed in the order of adding") func counted() {
+  @Test("Q5: an added operation is counted immediately, and is listed in insertion order") func counted() {
     let queue = OperationQueue()
     let isOpen = Gate()
     var added: [Headway.Operation] = []

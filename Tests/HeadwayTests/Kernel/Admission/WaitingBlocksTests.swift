@@ -17,7 +17,7 @@ import Testing
     queue.state.withLock { $0.admission.waitingBlocks.count }
   }
 
-  @Test("P2, Q5: blocks run in the order of adding among other operations, after those of a higher priority")
+  @Test("P2, Q5: blocks run in insertion order among other operations, after those of a higher priority")
   func order() {
     let queue = suspendedQueue()
     queue.maxConcurrentOperationCount = 1
@@ -43,7 +43,7 @@ import Testing
     #expect(ran.events == high + normal + low)
   }
 
-  @Test("Q5: the list of operations contains all blocks in the order of adding, and each keeps its operation")
+  @Test("Q5: the list of operations contains all blocks in insertion order, and each keeps its operation")
   func listed() {
     let queue = suspendedQueue()
     var added: [Headway.Operation?] = []

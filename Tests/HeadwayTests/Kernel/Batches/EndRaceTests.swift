@@ -48,7 +48,7 @@ import Testing
     #expect(census.now == 0)
   }
 
-  /// When the thread that adds an operation through the inbox reaches a step, another thread ends the operation.
+  /// When the thread that adds an operation through the inbox reaches a step, another thread finishes the operation.
   enum Instant: CaseIterable {
     case beforeAnnouncing, beforePushing, beforeTakingIn
   }

@@ -121,7 +121,7 @@ import Testing
     let isNotifying = EventRecorder<Bool>()
     let (failing, dependent) = (BlockOperation { throw Mishap() }, BlockOperation {})
     dependent.addDependency(failing, requiring: .success)
-    // So a wait for the dependency ends.
+    // As a result, a wait for the dependency ends.
     dependent.onCancel { isNotifying.record(NotificationContext.isNotifying(failing)) }
     failing.start()
     #expect(isNotifying.events == [true])

@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test("O2: threads that post concurrently, while isReady runs for long, do not block each other") func postsAtOnce() {
+  @Test("O2: threads that post concurrently during a long isReady do not block each other") func postsAtOnce() {
     final class Slow: Headway.Operation, @unchecked Sendable {
       let threads = 4
       let inside = Mutex(0)

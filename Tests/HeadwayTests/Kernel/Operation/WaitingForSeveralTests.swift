@@ -100,7 +100,7 @@ import Testing
 
   enum Kind: CaseIterable { case all, finished, succeeded }
 
-  @Test("W6: cancelling the waiting task ends the wait, and the operations continue", arguments: Kind.allCases)
+  @Test("W6: cancelling the waiting task stops the wait, and the operations continue", arguments: Kind.allCases)
   func cancelled(kind: Kind) async throws {
     let operations = executing(3)
     let task = Task {

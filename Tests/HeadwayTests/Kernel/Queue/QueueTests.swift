@@ -218,7 +218,7 @@ import Testing
     #expect(record.events == [1, 0, 2])
   }
 
-  @Test("Q5: operations and operationCount contain unfinished operations, in the order of adding") func snapshot() {
+  @Test("Q5: operations and operationCount contain unfinished operations, in insertion order") func snapshot() {
     let queue = OperationQueue(limit: 1)
     queue.isSuspended = true
     #expect(queue.operations.isEmpty && queue.operationCount == 0)

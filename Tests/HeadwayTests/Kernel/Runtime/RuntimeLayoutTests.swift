@@ -102,7 +102,7 @@ import Testing
     #expect(level != nil)
   }
 
-  @Test("O3, O8, C5, P5: without a part of the layout, everything runs once and ends") func without() async {
+  @Test("O3, O8, C5, P5: without part of the layout, everything runs once and ends") func without() async {
     await #expect(processExitsWith: .success) {
       RuntimeLayout.methodTables.makeUnknown()
       RuntimeLayout.referenceCounts.makeUnknown()

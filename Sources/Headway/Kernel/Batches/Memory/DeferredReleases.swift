@@ -35,7 +35,7 @@ struct DeferredReleases: ~Copyable {
   /// Whether no deferred release can run user code.
   var isEmpty: Bool { operations.isEmpty && last == nil }
 
-  /// Whether there are deferred releases, that can run user code, in addition to that of the last operation.
+  /// Whether there are deferred releases that can run user code, in addition to the last operation's.
   var hasOthers: Bool { !operations.isEmpty }
 
   /// Whether there is only a last operation, and only the release of its work can run user code.
@@ -67,7 +67,8 @@ struct DeferredReleases: ~Copyable {
   /// Releases an operation that the thread took and that has finished, but keeps its memory.
   mutating func release(_ operation: OperationReference) { returned.release(operation) }
 
-  /// Recycles operations whose release runs no user code, or hands over their memory, and that of released operations.
+  /// Recycles operations whose release runs no user code, or hands over their memory. Also hands over the memory of
+  /// released operations.
   ///
   /// Called between two batches.
   mutating func releaseMemory() {

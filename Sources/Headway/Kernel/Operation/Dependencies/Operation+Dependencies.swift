@@ -56,8 +56,8 @@ extension Operation {
     let edge: Edge
     let before: OperationWord
     let isPushed: Bool
-    // Counted first, then listed, then pushed. A thread that ends this operation in the meantime therefore finds that
-    // it has an unfinished dependency.
+    // Counted first, then listed, then pushed. A thread that finishes this operation in the meantime therefore finds
+    // that it has an unfinished dependency.
     switch state.claimSlot(isCounted: true) {
     case .slot(let number, let word):
       fill(number, with: operation, isUnlinked: false)

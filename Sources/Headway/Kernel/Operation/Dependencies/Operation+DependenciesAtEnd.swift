@@ -6,8 +6,8 @@ extension Operation {
   ///
   /// Returns the dependents that became ready, each retained. Their queues must be notified.
   ///
-  /// Called by the thread that ends the operation, if no thread has announced that it has read the links. It calls no
-  /// other code and takes no lock.
+  /// Called by the thread that finishes the operation, if no thread has announced that it has read the links. It calls
+  /// no other code and takes no lock.
   final func countDown() -> ReadyDependents {
     var ready = ReadyDependents()
     dependents.close { Self.countDown($0, &ready) }

@@ -5,8 +5,8 @@ import Synchronization
 /// It contains all transitions, and nothing else.
 ///
 /// Each transition is one atomic read-modify-write operation on the state word, which acquires and releases. A thread
-/// that reads a state therefore also reads everything that was written before that state was set: the queue reference
-/// before `enqueued`, and the error before `finished`. Plain reads acquire.
+/// that reads a state therefore also reads everything written earlier: the queue reference before `enqueued`, and the
+/// error before `finished`. Plain reads acquire.
 ///
 /// See `Docs/decisions/0002-one-word-of-state.md`.
 struct OperationStateMachine: ~Copyable {
@@ -72,7 +72,7 @@ struct OperationStateMachine: ~Copyable {
 
   /// Publishes that the operation is about to be in its queue's inbox.
   ///
-  /// A thread that ends the operation from now on also removes it from the queue.
+  /// A thread that finishes the operation from now on also removes it from the queue.
   ///
   /// - Returns: False if the operation has ended, and must not be pushed to the inbox.
   func enqueue() -> Bool {
@@ -142,7 +142,7 @@ struct OperationStateMachine: ~Copyable {
   /// handling.
   ///
   /// - Parameter withCompletionBlock: True if the caller takes the completion block afterwards.
-  /// - Returns: True if this has ended the operation.
+  /// - Returns: True if this has finished the operation.
   func finishPlainly(withCompletionBlock: Bool = false) -> Bool {
     let end = OperationPhase.finished.rawValue | OperationWord.settled | OperationWord.notified
     let obstacles = OperationWord.endsSpecially & ~(withCompletionBlock ? OperationWord.completes : 0)
@@ -161,7 +161,7 @@ struct OperationStateMachine: ~Copyable {
   ///
   /// Called under the queue's lock.
   ///
-  /// - Returns: True if this has ended the operation.
+  /// - Returns: True if this has finished the operation.
   func finishCancelledPlainly() -> Bool {
     let end = OperationPhase.finished.rawValue | OperationWord.settled | OperationWord.notified
     // Without edges, only calls that have stopped the operation are counted.
@@ -224,7 +224,7 @@ struct OperationStateMachine: ~Copyable {
     }
   }
 
-  /// Ends the operation, from any phase.
+  /// Finishes the operation, from any phase.
   ///
   /// - Returns: The word before, or nil if the operation had already ended.
   func finish() -> OperationWord? {
@@ -347,7 +347,8 @@ struct OperationStateMachine: ~Copyable {
     set(skipsStart ? OperationWord.observed : OperationWord.observed | OperationWord.observesStart)
   }
 
-  /// Announces that the thread that ends the operation must read the links; returns the word before, or the final word.
+  /// Announces that the thread that finishes the operation must read the links; returns the word before, or the final
+  /// word.
   func announceLink() -> OperationWord { announceBeforeEnd(OperationWord.linked) }
 
   /// Like ``announceLink()``, for the first completion block, if the links hold nothing else.
@@ -372,7 +373,7 @@ struct OperationStateMachine: ~Copyable {
 
   /// Sets flags, unless they are already set or the operation has ended; returns the word before.
   ///
-  /// So the word before the operation ended shows whether the thread that ended it had to heed the flags.
+  /// As a result, the word before the operation ended shows whether the thread that ended it had to heed the flags.
   private func announceBeforeEnd(_ flags: UInt64) -> OperationWord {
     var old = word.load(ordering: .acquiring)
     while OperationWord(rawValue: old).phase != .finished, old & flags != flags {

@@ -35,7 +35,7 @@ struct OperationWord {
   static let hasThreadPriority: UInt64 = 1 << 13
   /// The subclass itself announces changes of `isExecuting`.
   static let announcesExecuting: UInt64 = 1 << 14
-  /// The links hold something that the thread that ends the operation must process, or a thread has read the queue
+  /// The links hold something that the thread that finishes the operation must process, or a thread has read the queue
   /// through them.
   ///
   /// Set under the lock of the links, never after the operation has ended, and never cleared.
@@ -104,9 +104,9 @@ struct OperationWord {
   /// Flags that rule out starting the operation in one atomic step
   /// (``OperationStateMachine/beginPlainly(ifNeverReady:)``).
   static let startsSpecially = cancelled | heldBack | observesStart | hasThreadPriority | pendingCancellation
-  /// Flags that rule out ending the operation in one atomic step (``OperationStateMachine/finishPlainly()``).
+  /// Flags that rule out finishing the operation in one atomic step (``OperationStateMachine/finishPlainly()``).
   static let endsSpecially = endsUnderLock | hasWaiters | edged
-  /// Flags that make the thread that ends the operation read the links.
+  /// Flags that make the thread that finishes the operation read the links.
   static let endsUnderLock = linked | completes | observed | hasCancellationHandlers | failed
 
   var phase: OperationPhase {
@@ -126,9 +126,9 @@ struct OperationWord {
   ///
   /// The word does not record whether the end was reported.
   func hasReached(_ goal: WaitingGoal) -> Bool { goal == .settled ? isSettled : isNotified }
-  /// Whether it has run in a queue without any special handling: its links are those of a new operation.
+  /// Whether it has run in a queue without any special handling: its links are in the state of a new operation.
   var hasEndedPlainly: Bool { rawValue & ~Self.wasReady == Self.endOfPlain }
-  /// Whether releasing the operation can run user code other than that of its class.
+  /// Whether releasing the operation can run user code other than its class's `deinit`.
   var hasUserObjects: Bool { rawValue & (Self.userObjects | Self.failed | Self.observed) != 0 }
   /// Whether a queue or `start()` has begun with it, and it has not finished.
   var isRunning: Bool { phase == .starting || phase == .executing }
@@ -159,7 +159,7 @@ struct OperationWord {
   var dependenciesWereRead: Bool { rawValue & Self.dependenciesWereRead != 0 }
   /// Whether the links may have details that no other flag indicates.
   var isDetailed: Bool { rawValue & Self.detailed != 0 }
-  /// Whether the thread that ends the operation has to process only its edges, and no other thread can access them.
+  /// Whether the thread that finishes the operation has to process only its edges, and no other thread can access them.
   var endsByEdgesAlone: Bool {
     rawValue & (Self.endsUnderLock | Self.dependenciesWereRead | Self.detailed) == 0 && unfinishedDependencies == 0
   }
