@@ -24,7 +24,7 @@ public func === (left: DispatchQueue?, right: DispatchQueue?) -> Bool {
 /// Returns whether two dispatch queues are different.
 ///
 /// - Parameters:
-///   - left: A dispatch queue.
+///   - left: A dispatch queue, or nil.
 ///   - right: Another dispatch queue.
 /// - Returns: True if they are different.
 public func !== (left: DispatchQueue?, right: DispatchQueue?) -> Bool { !(left === right) }
@@ -42,7 +42,7 @@ public func == (left: DispatchQueue?, right: DispatchQueue?) -> Bool { left === 
 /// Returns whether two dispatch queues are different.
 ///
 /// - Parameters:
-///   - left: A dispatch queue.
+///   - left: A dispatch queue, or nil.
 ///   - right: Another dispatch queue.
 /// - Returns: True if they are different.
 public func != (left: DispatchQueue?, right: DispatchQueue?) -> Bool { !(left === right) }

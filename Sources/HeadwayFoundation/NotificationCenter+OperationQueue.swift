@@ -32,8 +32,8 @@ extension NotificationCenter {
   ///   - object: The object that posts the notifications, or nil for all objects.
   ///   - queue: The queue that runs the block.
   ///   - block: The block, which receives the notification.
-  /// - Returns: The observer. The notification center retains it, and the queue, until you pass it to
-  ///   `removeObserver(_:)`.
+  /// - Returns: The observer, to remove it later. The notification center retains it, and the queue, until you pass it
+  ///   to `removeObserver(_:)`.
   public func addObserver(
     forName name: NSNotification.Name?, object: Any?, queue: Headway.OperationQueue,
     using block: @escaping @Sendable (Notification) -> Void
@@ -52,8 +52,8 @@ extension NotificationCenter {
   ///   - object: The object that posts the notifications, or nil for all objects.
   ///   - queue: The queue that runs the block, or nil.
   ///   - block: The block, which receives the notification.
-  /// - Returns: The observer. The notification center retains it, and the queue, until you pass it to
-  ///   `removeObserver(_:)`.
+  /// - Returns: The observer, to remove it later. The notification center retains it, and the queue, until you pass it
+  ///   to `removeObserver(_:)`.
   public func addObserver<Queue: _OperationQueueOrNone>(
     forName name: NSNotification.Name?, object: Any?, queue: Queue,
     using block: @escaping @Sendable (Notification) -> Void

@@ -29,8 +29,8 @@ extension Foundation.OperationQueue {
 /// Returns whether a Foundation queue, for example that of a session, represents a Headway queue.
 ///
 /// - Parameters:
-///   - foundation: A Foundation queue.
-///   - queue: A Headway queue.
+///   - foundation: A Foundation queue, or nil.
+///   - queue: A Headway queue, or nil.
 /// - Returns: True if `queue` is the `headwayQueue` of the first argument.
 public func === (foundation: Foundation.OperationQueue?, queue: Headway.OperationQueue?) -> Bool {
   foundation?.headwayQueue as AnyObject? === queue as AnyObject?
@@ -39,8 +39,8 @@ public func === (foundation: Foundation.OperationQueue?, queue: Headway.Operatio
 /// Returns whether a Foundation queue, for example that of a session, represents a Headway queue.
 ///
 /// - Parameters:
-///   - queue: A Headway queue.
-///   - foundation: A Foundation queue.
+///   - queue: A Headway queue, or nil.
+///   - foundation: A Foundation queue, or nil.
 /// - Returns: True if `queue` is the `headwayQueue` of the second argument.
 public func === (queue: Headway.OperationQueue?, foundation: Foundation.OperationQueue?) -> Bool {
   foundation === queue
@@ -49,8 +49,8 @@ public func === (queue: Headway.OperationQueue?, foundation: Foundation.Operatio
 /// Returns whether a Foundation queue represents a different queue than a Headway queue.
 ///
 /// - Parameters:
-///   - foundation: A Foundation queue.
-///   - queue: A Headway queue.
+///   - foundation: A Foundation queue, or nil.
+///   - queue: A Headway queue, or nil.
 /// - Returns: True if `queue` is not the `headwayQueue` of the first argument.
 public func !== (foundation: Foundation.OperationQueue?, queue: Headway.OperationQueue?) -> Bool {
   !(foundation === queue)
@@ -59,8 +59,8 @@ public func !== (foundation: Foundation.OperationQueue?, queue: Headway.Operatio
 /// Returns whether a Foundation queue represents a different queue than a Headway queue.
 ///
 /// - Parameters:
-///   - queue: A Headway queue.
-///   - foundation: A Foundation queue.
+///   - queue: A Headway queue, or nil.
+///   - foundation: A Foundation queue, or nil.
 /// - Returns: True if `queue` is not the `headwayQueue` of the second argument.
 public func !== (queue: Headway.OperationQueue?, foundation: Foundation.OperationQueue?) -> Bool {
   !(foundation === queue)

@@ -11,7 +11,7 @@ extension OperationProgress {
   /// On Linux, Foundation's `Progress` has no lock, so it may be used on only one queue. It is updated on that queue.
   ///
   /// - Parameter queue: The queue that uses the Foundation progress; the main queue by default.
-  /// - Returns: The Foundation progress. It retains this one; this one does not retain it.
+  /// - Returns: A Foundation progress that retains this one. This one does not retain it.
   public func makeFoundationProgress(updatedOn queue: DispatchQueue = .main) -> Progress {
     let shown = ShownProgress(of: self)
     let reference = WeakProgress(shown)
@@ -32,7 +32,7 @@ extension OperationProgress {
   /// - Parameters:
   ///   - totalUnitCount: The number of units of the part; 0 or less if unknown.
   ///   - pendingUnitCount: The number of this progress's units that the part completes.
-  /// - Returns: The Foundation progress.
+  /// - Returns: A Foundation progress whose completed units count toward this one.
   public func makeFoundationChild(totalUnitCount: Int64, pendingUnitCount: Int64) -> Progress {
     let part = OperationProgress(totalUnitCount: 0)
     let progress = ReportedProgress(to: part)

@@ -29,19 +29,19 @@ public final class ManualClock: Clock, Sendable {
     /// Returns a later moment.
     ///
     /// - Parameter duration: The time between the moments.
-    /// - Returns: The later moment.
+    /// - Returns: The moment `duration` after this one.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
     /// Returns the time from this moment to another.
     ///
-    /// - Parameter other: The other moment.
+    /// - Parameter other: The moment to measure to.
     /// - Returns: The time; negative if the other moment is earlier.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
 
     /// Returns whether a moment is earlier than another.
     ///
     /// - Parameters:
-    ///   - left: A moment.
+    ///   - left: A moment to compare.
     ///   - right: Another moment.
     /// - Returns: True if `left` is earlier than `right`.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }

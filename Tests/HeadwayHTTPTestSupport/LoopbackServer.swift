@@ -73,7 +73,7 @@ package final class LoopbackServer: Sendable {
   ///   - certificate: Its certificate, if it uses TLS.
   ///   - protocols: The protocols that it selects from during a TLS handshake, in the order of its preference.
   ///   - observer: Called before the body of a request is read.
-  ///   - behaviour: The responses.
+  ///   - behaviour: How the server responds.
   /// - Returns: The server, which listens for connections.
   /// - Throws: An error of NIO if the server can't be started.
   package static func start(

@@ -88,7 +88,7 @@ package final class Watchdog: Sendable {
   /// Records that a long test makes progress.
   ///
   /// - Parameters:
-  ///   - name: The test.
+  ///   - name: Which test makes progress.
   ///   - progress: How far it is, for instance its seed.
   package func note(_ name: String, _ progress: String) {
     state.withLock { state in

@@ -30,7 +30,7 @@ struct HelpExampleTests {
   /// Runs an example; expects success, and no error of the shell.
   ///
   /// - Parameters:
-  ///   - example: The example.
+  ///   - example: The command line to run.
   ///   - server: The URL that replaces that of the host in the examples.
   /// - Returns: The lines that the example prints.
   /// - Throws: An error if the shell can't be started, or if the example does not run the tool.

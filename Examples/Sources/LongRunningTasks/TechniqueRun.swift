@@ -21,7 +21,7 @@ public final class TechniqueRun: Sendable {
   /// Creates a run that has not started.
   ///
   /// - Parameters:
-  ///   - technique: The technique.
+  ///   - technique: The technique to run.
   ///   - taskCount: The number of tasks.
   ///   - itemCount: The number of items that a task creates.
   ///   - work: A closure that does the work of an item.
@@ -104,7 +104,7 @@ public final class TechniqueRun: Sendable {
   /// Changes the priority of a waiting task.
   ///
   /// - Parameters:
-  ///   - priority: The priority.
+  ///   - priority: The new priority.
   ///   - task: The number of the task, starting at 1.
   /// - Returns: Whether the task is waiting and has a priority.
   @discardableResult public func setPriority(_ priority: QueuePriority, of task: Int) -> Bool {

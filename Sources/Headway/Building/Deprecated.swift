@@ -7,7 +7,7 @@ extension OperationQueueProtocol {
   ///   - name: The operation's name; nil for none.
   ///   - dependencies: The operations that must succeed first.
   ///   - body: The function to run.
-  /// - Returns: The operation.
+  /// - Returns: The operation, which is already in the queue.
   @available(*, deprecated, message: "Write addTask(\"name\", .dependingOn(operation)) { }")
   @_disfavoredOverload
   @discardableResult
@@ -24,7 +24,7 @@ extension OperationQueueProtocol {
   ///   - name: The operation's name; nil for none.
   ///   - dependencies: The operations that must succeed first.
   ///   - body: The function to run.
-  /// - Returns: The operation.
+  /// - Returns: The operation, which is already in the queue.
   @available(*, deprecated, message: "Write addTask(\"name\", .dependingOn(operations)) { }")
   @_disfavoredOverload
   @discardableResult

@@ -12,7 +12,7 @@ extension OperationQueueProtocol {
   /// start and finish between two of them. An operation that is in the queue all the time is included once.
   ///
   /// - Parameter maxOperationCount: How many operations to describe, at most. The first ones are described.
-  /// - Returns: The snapshot.
+  /// - Returns: The state of the queue and its operations.
   /// - Complexity: O(*n*) in the number of operations that are described, plus the cost of their
   ///   ``OperationProtocol/diagnosis``. Each time the lock of the queue is acquired, at most 2,048
   ///   operations are collected.
@@ -26,7 +26,7 @@ extension OperationQueue {
   /// Describes all queues of the process, and Headway's threads.
   ///
   /// - Parameter maxOperationCount: How many operations of each queue to describe, at most.
-  /// - Returns: The snapshot.
+  /// - Returns: The state of all queues and threads.
   /// - Complexity: O(*n*) in the number of queues and of described operations.
   public static func snapshotAll(maxOperationCount: Int = 1_000) -> ProcessSnapshot {
     let queues = LiveQueues.all

@@ -120,7 +120,7 @@ extension WaitGraph {
   /// intervals, the search takes O(*n*) in the number of operations that the operation waits for.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
+  ///   - operation: The operation that waits.
   ///   - queue: The queue whose listeners are notified of a cycle; nil for the queue of `operation`.
   ///   - isWaiting: Returns whether the operation still waits.
   ///   - milliseconds: How long the operation must wait before the search.

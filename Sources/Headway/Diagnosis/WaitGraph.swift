@@ -2,8 +2,8 @@ import Synchronization
 
 /// The graph of operations that wait for others.
 ///
-/// It covers dependencies, barriers, queues and keys that have reached their limits, resources, groups that have not
-/// started, and threads and tasks that wait inside operations. The graph is not stored: it is read from the operations
+/// It covers dependencies, barriers, resources, queues and keys at their limits, and groups that have not started. It
+/// also covers threads and tasks that wait inside operations. The graph is not stored: it is read from the operations
 /// on each request, one lock at a time. The first part may be out of date when the last part is read. Therefore, a
 /// cycle that is found might not exist, even though each part of it existed at some time.
 ///
@@ -186,7 +186,7 @@ extension OperationProtocol {
   /// one of them is cancelled or one of the dependencies is removed. Barriers count like dependencies: a barrier
   /// depends on the operations added before it, and the operations added after it depend on the barrier.
   ///
-  /// - Returns: The cycle. Each operation waits for the next.
+  /// - Returns: The operations of the cycle. Each one waits for the next.
   /// - Complexity: O(*n*) in the number of operations and dependencies that this one waits for.
   @_disfavoredOverload
   public func firstDependencyCycle() -> [Operation]? { WaitGraph(of: [self]).cycle(from: self) }

@@ -29,7 +29,7 @@ final class AlarmThread: Sendable {
   /// Makes the thread wake at a moment, instead of the moment that was set before.
   ///
   /// - Parameters:
-  ///   - time: The moment. A moment in the past wakes the thread immediately.
+  ///   - time: The moment to wake at. A moment in the past wakes the thread immediately.
   ///   - wake: The function that the thread calls each time that it wakes. Only the function of the first call is used.
   func wake(at time: Int64, _ wake: @escaping @Sendable () -> Void) {
     if headway_set_timer(timer, max(time, 1)) != 0 { misuse("A timer could not be set: error \(errno).") }

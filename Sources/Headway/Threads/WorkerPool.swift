@@ -39,7 +39,7 @@ final class WorkerPool: WorkExecutor {
     var workers: [Worker] = []
     /// The number of workers that were created or woken and have not searched for work since.
     var coming = 0
-    /// The number of blocked workers: those that announced that they block and those that were found blocked.
+    /// The number of blocked workers, which announced that they block or were found blocked.
     var blocked = 0
     /// How many more workers than processors can be at work, because all workers at work were found blocked.
     var burst = 0

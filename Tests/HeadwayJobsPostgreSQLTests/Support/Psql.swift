@@ -6,8 +6,8 @@ import HeadwayTestSupport
 /// Runs `psql`, as another client of the database.
 ///
 /// - Parameters:
-///   - sql: The statements.
-///   - connectionString: The database.
+///   - sql: The statements to run.
+///   - connectionString: How to connect to the database.
 /// - Throws: `PostgresServer.Failure` with the messages of `psql`.
 /// - Returns: The rows, without the names of the columns.
 @discardableResult

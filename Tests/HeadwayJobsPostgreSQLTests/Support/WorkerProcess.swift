@@ -9,7 +9,7 @@ final class WorkerProcess: Sendable {
   /// Starts a worker.
   ///
   /// - Parameters:
-  ///   - test: The store.
+  ///   - test: The store that the worker uses.
   ///   - connectionString: How the worker connects, if differently from the test.
   ///   - leaseSeconds: The length of the lease. It is short by default, so that tests need not wait long.
   ///   - launcher: The arguments of `env`, before those of the program: variables, or a program that executes another.

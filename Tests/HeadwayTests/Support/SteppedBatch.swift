@@ -10,7 +10,7 @@ struct SteppedBatch {
   /// Fills the batch, like a visit.
   ///
   /// - Parameters:
-  ///   - queue: The queue.
+  ///   - queue: The queue to take operations from.
   ///   - count: The largest number of operations.
   ///   - kept: An operation that the thread must release before it begins.
   init(of queue: OperationQueue, atMost count: Int, keeping kept: Headway.Operation? = nil) {

@@ -40,7 +40,7 @@ final class VisitExecutor: WorkExecutor {
   /// How many a visit takes depends on how fast they run.
   ///
   /// - Parameters:
-  ///   - queue: The queue.
+  ///   - queue: The queue to take operations from.
   ///   - isOfPool: True if the batch is like one of the pool, whose thread runs completion blocks.
   ///   - body: The code that runs before the first operation begins.
   func runBatch(of queue: OperationQueue, isOfPool: Bool = false, after body: () -> Void = {}) {

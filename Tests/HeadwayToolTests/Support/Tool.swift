@@ -32,8 +32,8 @@ final class Tool: Sendable {
   /// Starts the tool.
   ///
   /// - Parameters:
-  ///   - arguments: The arguments.
-  ///   - folder: The working folder.
+  ///   - arguments: The arguments, without the tool's name.
+  ///   - folder: The working folder of the process.
   ///   - environment: Variables that it gets in addition to those of this process.
   ///   - launcher: A program, with its arguments, that starts the tool. It gets the tool's path and arguments.
   ///   - standardError: The destination of standard error, if not ``errors``. It is closed here once the tool has it.

@@ -162,8 +162,8 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
 
   /// Withdraws the requests for threads from the pool, because the run has completed.
   ///
-  /// Called by the thread that completes the run, and by a thread that has requested another one and finds that the run
-  /// has completed.
+  /// Called by the thread that completes the run. Also called by a thread that has requested another one and then finds
+  /// that the run has completed.
   func withdraw(from executor: any WorkExecutor) {
     let count = withdrawRequests(lessUrgentThan: nil, from: executor)
     guard count > 0 else { return }

@@ -19,8 +19,7 @@ public struct OperationOption: Sendable {
 
   /// Several options, for example a prepared list.
   ///
-  /// - Parameter options: The options to combine. Later options take precedence. They take precedence over options that
-  ///   come before this one.
+  /// - Parameter options: The options to combine. They take precedence over options that come before this one.
   /// - Returns: The options as one option.
   public static func options(_ options: [OperationOption]) -> Self {
     Self { settings in for option in options { option.apply(&settings) } }
@@ -34,7 +33,8 @@ public struct OperationOption: Sendable {
 
   /// Sets the priority among the ready operations of the queue.
   ///
-  /// - Parameter priority: The priority. Without this option, it is ``QueuePriority/normal``.
+  /// - Parameter priority: Operations with a higher priority start first. Without this option, it is
+  ///   ``QueuePriority/normal``.
   /// - Returns: The option.
   public static func priority(_ priority: QueuePriority) -> Self { Self { $0.priority = priority } }
 
@@ -70,7 +70,7 @@ public struct OperationOption: Sendable {
 
   /// Sets the whole policy: when the operation may start, how long it may take, and which resources it uses.
   ///
-  /// - Parameter policy: The policy. Options after this one change it.
+  /// - Parameter policy: The policy to use. Options after this one change it.
   /// - Returns: The option.
   public static func policy(_ policy: OperationPolicy) -> Self { Self { $0.policy = policy } }
 
@@ -106,19 +106,19 @@ public struct OperationOption: Sendable {
 
   /// Sets how long the operation waits, at least, after it is added to a queue.
   ///
-  /// - Parameter delay: The time. It is not negative.
+  /// - Parameter delay: The minimum time; not negative. Without this option, there is no delay.
   /// - Returns: The option.
   public static func delay(_ delay: Duration) -> Self { Self { $0.policy.delay = delay } }
 
   /// Sets how long the function, or each attempt, may run: see ``OperationPolicy/timeout``.
   ///
-  /// - Parameter timeout: The limit. It is not negative.
+  /// - Parameter timeout: The maximum time; not negative. Without this option, there is no limit.
   /// - Returns: The option.
   public static func timeout(_ timeout: Duration) -> Self { Self { $0.policy.timeout = timeout } }
 
   /// Sets the time within which the operation must finish after it is added: see ``OperationPolicy/totalTimeout``.
   ///
-  /// - Parameter timeout: The limit. It is not negative.
+  /// - Parameter timeout: The maximum time; not negative. Without this option, there is no limit.
   /// - Returns: The option.
   public static func totalTimeout(_ timeout: Duration) -> Self { Self { $0.policy.totalTimeout = timeout } }
 
@@ -169,7 +169,7 @@ struct OperationSettings {
   /// Configures a new operation.
   ///
   /// - Parameters:
-  ///   - operation: The operation. No queue has accepted it yet.
+  ///   - operation: The operation to configure. No queue has accepted it yet.
   ///   - work: Its entry in the table of coalescing keys, if calls can share the operation.
   func configure(_ operation: Operation, _ work: CoalescedWork? = nil) {
     if let name { operation.name = name }

@@ -16,8 +16,8 @@ extension OperationQueueProtocol {
   /// its own operation and await the value, because it would wait for itself forever.
   ///
   /// - Parameters:
-  ///   - key: The key. It must contain everything that the result depends on. Keys of different queues are independent.
-  ///     All calls that use a key at the same time must have the same type of value.
+  ///   - key: The key to join by. It must contain everything that the result depends on. Keys of different queues are
+  ///     independent. All calls that use a key at the same time must have the same type of value.
   ///   - coalescing: What happens if an operation with the key is waiting or running. An operation
   ///     is running from the beginning of its first attempt to the end of its last one.
   ///   - options: The name, the priority, the policy and the dependencies of the operation.

@@ -23,7 +23,7 @@ extension OperationQueueProtocol {
   ///   - options: The name, the priority, the policy and the dependencies of the operation. A string literal is its
   ///     name.
   ///   - body: The function to run.
-  /// - Returns: The operation. Its ``TaskOperation/value`` is the value that `body` returns.
+  /// - Returns: The operation that was added. Its ``TaskOperation/value`` is the value that `body` returns.
   /// - Complexity: O(*n*) in the number of options and dependencies.
   @discardableResult
   public func addTask<Success: Sendable>(
@@ -45,7 +45,7 @@ extension OperationQueueProtocol {
   /// - Parameters:
   ///   - options: The name, the priority, the policy and the dependencies of the operation.
   ///   - body: The function to run. It receives the number of the attempt, from 1.
-  /// - Returns: The operation. Its ``TaskOperation/value`` is the value that `body` returns.
+  /// - Returns: The operation that was added. Its ``TaskOperation/value`` is the value that `body` returns.
   /// - Complexity: O(*n*) in the number of options and dependencies.
   @discardableResult
   public func addTask<Success: Sendable>(
@@ -73,7 +73,7 @@ extension OperationQueueProtocol {
   /// - Parameters:
   ///   - options: The name, the priority, the policy and the dependencies of the operation.
   ///   - body: The function to run.
-  /// - Returns: The operation. Its ``TaskOperation/value`` is the value that `body` returns.
+  /// - Returns: The operation that was added. Its ``TaskOperation/value`` is the value that `body` returns.
   /// - Throws: `CancellationError` if the calling task is cancelled before a place is free. In that case, nothing was
   ///   added. ``QueueClosedError`` if the queue is closed.
   /// - Complexity: O(*n*) in the number of options and dependencies.

@@ -23,8 +23,7 @@ extension OperationQueueProtocol {
   ///
   /// - Parameters:
   ///   - inputs: The values to call `transform` with.
-  ///   - isInOrder: Whether the results are in input order. If false, each result is delivered as soon as it is
-  ///     available. Otherwise, they are in the order of completion.
+  ///   - isInOrder: Whether the results are in input order. Otherwise, they are in order of completion.
   ///   - maxInFlightCount: The maximum number of inputs in progress. The default is the number of operations that the
   ///     queue runs at the same time, or 64 if the system decides.
   ///   - transform: The function to call.
@@ -50,8 +49,7 @@ extension OperationQueueProtocol {
   ///
   /// - Parameters:
   ///   - inputs: The values to call `transform` with.
-  ///   - isInOrder: Whether the results are in input order. If false, each result is delivered as soon as it is
-  ///     available. Otherwise, they are in the order of completion.
+  ///   - isInOrder: Whether the results are in input order. Otherwise, they are in order of completion.
   ///   - maxInFlightCount: The maximum number of inputs in progress. The default is the number of operations that the
   ///     queue runs at the same time, or 64 if the system decides.
   ///   - transform: The function to call.
@@ -117,7 +115,7 @@ public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
 
     /// Returns the next result, or nil at the end.
     ///
-    /// - Returns: The next result.
+    /// - Returns: The next result, or nil after the last one.
     /// - Throws: The first error, once; `CancellationError` if the task, or an operation, was cancelled.
     public mutating func next() async throws -> Output? {
       let buffer = owner.buffer

@@ -132,7 +132,7 @@ final class TaskRun: TaskExecutor {
   /// Begins the task on the calling thread, because the operation starts.
   ///
   /// - Parameters:
-  ///   - operation: The operation. It is retained until it ends.
+  ///   - operation: The operation that starts. It is retained until it ends.
   ///   - queue: The queue of the operation, if any.
   func begin(_ operation: Operation, in queue: OperationQueue?) {
     let owner = Owner(operation: operation, queue: queue)

@@ -58,7 +58,7 @@ final class EventLog: Sendable {
   /// Called with no lock held.
   ///
   /// - Parameters:
-  ///   - event: The event.
+  ///   - event: The event to append.
   ///   - step: A few instructions that cause the event. They run under the lock of the log.
   /// - Returns: Whether the step succeeded.
   @inline(__always)

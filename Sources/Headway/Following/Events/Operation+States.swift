@@ -30,7 +30,7 @@ public struct OperationStates: AsyncSequence, Sendable {
 
   /// Begins with the current state.
   ///
-  /// - Returns: An iterator.
+  /// - Returns: An iterator that begins with the current state.
   public func makeAsyncIterator() -> Iterator {
     let (stream, continuation) = AsyncStream.makeStream(of: OperationState.self)
     let observer = StateObserver(continuation)
@@ -46,13 +46,13 @@ public struct OperationStates: AsyncSequence, Sendable {
 
     /// The next state, or nil after the end or when the task is cancelled.
     ///
-    /// - Returns: The state.
+    /// - Returns: The next state, or nil.
     public mutating func next() async -> OperationState? { await next(isolation: #isolation) }
 
     /// The next state, or nil after the end or when the task is cancelled.
     ///
     /// - Parameter actor: The isolation of the caller.
-    /// - Returns: The state.
+    /// - Returns: The next state, or nil.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> OperationState? {
       guard operation.state.current.phase != .finished else { return await states.next(isolation: actor) }
       var state: OperationState?

@@ -65,7 +65,7 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
 
   /// Begins listening.
   ///
-  /// - Returns: An iterator.
+  /// - Returns: An iterator over the events from now on.
   /// - Complexity: O(1), regardless of the number of listeners. Each event takes O(*n*) in the number of listeners.
   public func makeAsyncIterator() -> Iterator {
     let (buffer, token) = queue.listen()
@@ -87,7 +87,7 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
 
     /// The next event, or nil when the task is cancelled.
     ///
-    /// - Returns: The event.
+    /// - Returns: The next event, or nil.
     @inlinable
     public mutating func next() async -> OperationQueueEvent? {
       position < events.count ? deliver() : await take(isolation: #isolation)
@@ -96,7 +96,7 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
     /// The next event, or nil when the task is cancelled.
     ///
     /// - Parameter actor: The isolation of the caller.
-    /// - Returns: The event.
+    /// - Returns: The next event, or nil.
     @inlinable
     public mutating func next(isolation actor: isolated (any Actor)?) async -> OperationQueueEvent? {
       position < events.count ? deliver() : await take(isolation: actor)

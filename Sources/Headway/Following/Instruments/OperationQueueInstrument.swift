@@ -36,8 +36,8 @@ public protocol OperationQueueInstrument: AnyObject, Sendable {
   /// task-local values of that code.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - queue: The queue.
+  ///   - operation: The operation that is about to be added. It has not started.
+  ///   - queue: The queue that the code adds the operation to.
   func willAdd(_ operation: Operation, to queue: OperationQueue)
 
   /// Starts an operation, by calling `body`.
@@ -47,8 +47,8 @@ public protocol OperationQueueInstrument: AnyObject, Sendable {
   /// was cancelled before it started.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - queue: The queue.
+  ///   - operation: The operation that starts.
+  ///   - queue: The queue that starts the operation.
   ///   - body: Starts the operation. Call it exactly once.
   func start(_ operation: Operation, in queue: OperationQueue, by body: () -> Void)
 
@@ -58,18 +58,18 @@ public protocol OperationQueueInstrument: AnyObject, Sendable {
   /// ``RetryPolicy``. The call occurs in the operation's task, so the function can read the task-local values that you
   /// bind around `attempt.run()`.
   ///
-  /// - Parameter attempt: The attempt. Run it exactly once, and rethrow its error.
+  /// - Parameter attempt: The attempt to run. Run it exactly once, and rethrow its error.
   /// - Throws: The error that the attempt throws.
   func run(_ attempt: OperationAttempt) async throws
 
   /// Called when an attempt of an operation has failed and the operation is about to wait for its next attempt.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
+  ///   - operation: The operation whose attempt has failed.
   ///   - attempt: The number of the attempt that failed, counting from 1.
   ///   - error: The error of the attempt.
   ///   - delay: The minimum time that the operation waits before the next attempt.
-  ///   - queue: The queue.
+  ///   - queue: The queue that the operation belongs to.
   func willRetry(
     _ operation: Operation, afterAttempt attempt: Int, error: any Error, delay: Duration, in queue: OperationQueue)
 
@@ -79,8 +79,8 @@ public protocol OperationQueueInstrument: AnyObject, Sendable {
   /// list.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - queue: The queue.
+  ///   - operation: The operation that has finished.
+  ///   - queue: The queue that the operation was added to.
   func didFinish(_ operation: Operation, in queue: OperationQueue)
 }
 
@@ -88,32 +88,32 @@ extension OperationQueueInstrument {
   /// Does nothing.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - queue: The queue.
+  ///   - operation: Ignored.
+  ///   - queue: Ignored.
   public func willAdd(_ operation: Operation, to queue: OperationQueue) {}
 
   /// Calls `body`.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - queue: The queue.
+  ///   - operation: Ignored.
+  ///   - queue: Ignored.
   ///   - body: Starts the operation.
   public func start(_ operation: Operation, in queue: OperationQueue, by body: () -> Void) { body() }
 
   /// Runs the attempt.
   ///
-  /// - Parameter attempt: The attempt.
+  /// - Parameter attempt: The attempt to run.
   /// - Throws: The error that the attempt throws.
   public func run(_ attempt: OperationAttempt) async throws { try await attempt.run() }
 
   /// Does nothing.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
+  ///   - operation: Ignored.
   ///   - attempt: The number of the attempt that failed.
   ///   - error: The error of the attempt.
   ///   - delay: How long the operation waits.
-  ///   - queue: The queue.
+  ///   - queue: Ignored.
   public func willRetry(
     _ operation: Operation, afterAttempt attempt: Int, error: any Error, delay: Duration, in queue: OperationQueue
   ) {}
@@ -121,8 +121,8 @@ extension OperationQueueInstrument {
   /// Does nothing.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - queue: The queue.
+  ///   - operation: Ignored.
+  ///   - queue: Ignored.
   public func didFinish(_ operation: Operation, in queue: OperationQueue) {}
 }
 

@@ -33,7 +33,7 @@ class KeyPathObserver<Root: AnyObject, Value>: Observer, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - key: The key of `keyPath`.
-  ///   - keyPath: The property. Its root is the class of the observed object, or a superclass of that class.
+  ///   - keyPath: The property to observe. Its root is the class of the observed object, or a superclass of that class.
   ///   - options: The values that a change carries, and when to call `handler`.
   ///   - handler: The function to call for each change.
   init(

@@ -92,7 +92,7 @@ extension KeyValueObservation: Hashable {
   /// Two tokens are equal when they are the same object.
   ///
   /// - Parameters:
-  ///   - left: A token.
+  ///   - left: A token to compare.
   ///   - right: Another token.
   /// - Returns: Whether they are the same object.
   public static func == (left: KeyValueObservation, right: KeyValueObservation) -> Bool { left === right }

@@ -225,7 +225,7 @@ final class ObserverList: Sendable {
   /// Adds an observer, which is notified of changes that are appended from now on.
   ///
   /// - Parameters:
-  ///   - observer: The observer. It begins when the next thread notifies.
+  ///   - observer: The observer to add. It begins when the next thread notifies.
   ///   - change: The value that it begins with. Required if changes carry values that are recorded under another lock.
   /// - Returns: The number to pass to ``remove(_:)``.
   func add(_ observer: Observer, _ change: ObservedChange? = nil) -> UInt64 {
@@ -376,7 +376,7 @@ final class ObserverList: Sendable {
   /// the object's state until no item was appended in between, or, if other threads never stop appending, 100 times.
   ///
   /// - Parameters:
-  ///   - observer: The observer.
+  ///   - observer: The observer to begin with.
   ///   - object: The object that is observed.
   ///   - count: How many items had been appended to the list at a time before this call.
   private func begin(_ observer: Observer, with object: AnyObject, since count: Int) {
@@ -395,7 +395,7 @@ final class ObserverList: Sendable {
   /// - Parameters:
   ///   - observers: The observers to choose from.
   ///   - object: The object that has changed.
-  ///   - change: The change.
+  ///   - change: The change to report.
   ///   - number: The position of the change among all items that were ever appended; the highest number if it was not
   ///     appended.
   private static func notify(_ observers: Observers, of object: AnyObject, _ change: ObservedChange, _ number: Int) {

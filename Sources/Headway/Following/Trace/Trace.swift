@@ -154,7 +154,7 @@ public final class Trace: Sendable {
   /// Takes only locks that are never held during other calls.
   ///
   /// - Parameters:
-  ///   - kind: The event.
+  ///   - kind: The kind of event to record.
   ///   - object: The address of the operation or the queue, or the number of the span.
   ///   - operation: An operation whose address is in the event. No other operation may get this address.
   ///   - queue: A queue whose address is in the event. No other queue may get this address.

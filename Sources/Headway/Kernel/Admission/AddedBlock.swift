@@ -14,7 +14,7 @@ struct AddedBlock {
   /// - Parameters:
   ///   - block: The function to run.
   ///   - queue: The queue that it is being added to.
-  /// - Returns: The block.
+  /// - Returns: The block, which the caller must free.
   static func make(_ block: @escaping ThrowingBlock, in queue: OperationQueue) -> UnsafeMutablePointer<AddedBlock> {
     let made = memory.take()
     made.initialize(to: AddedBlock(home: .passUnretained(queue), block: BlockOperation.FirstBlock(run: block)))
@@ -42,8 +42,8 @@ extension BlockOperation {
   /// Creates an operation for a block that was added to a queue, or reuses one that has ended.
   ///
   /// - Parameters:
-  ///   - block: The block. Afterwards, it is an empty one.
-  ///   - home: The queue.
+  ///   - block: The block to run. Afterward, it is an empty one.
+  ///   - home: The queue that the block was added to.
   ///   - sequence: The number of the operation in the queue.
   /// - Returns: The operation, which the caller owns. No other thread has a reference to it.
   @inline(__always)

@@ -6,7 +6,7 @@ extension Admission {
   /// Leaves enough operations for other threads.
   ///
   /// - Parameters:
-  ///   - batch: The batch. It is empty, and not active.
+  ///   - batch: The batch to fill. It is empty and not active.
   ///   - mostCount: How many operations to take at most.
   ///   - indivisible: How many operations are not worth sharing.
   ///   - now: The current time, in nanoseconds of uptime.

@@ -33,8 +33,8 @@ struct UrgentCounts: Equatable {
 ///   to the first, and each is raised. A passed operation records the class, and all operations before it were passed
 ///   for the same class. As a result, each operation is passed once for each of two classes, and all the raising is
 ///   linear in the number of operations. A single change can be O(*n*).
-/// - *A limit.* These are the operations that run, and those that start earlier, which can change. As a result, no
-///   ready operation is moved. While an urgent operation is ready, no operation starts on a thread of a lower class
+/// - *A limit.* These are the running operations, and the operations that start earlier, which can change. As a result,
+///   no ready operation is moved. While an urgent operation is ready, no operation starts on a thread of a lower class
 ///   (the ``floor``). The same applies while it waits for the rate limit of the queue. There is one list of running
 ///   operations per class. While no concurrency slot is free, the operations in the lists of the lower classes move to
 ///   the list of the floor. Each operation moves at most twice, so this takes constant time per operation.

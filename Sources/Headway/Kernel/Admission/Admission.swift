@@ -147,7 +147,7 @@ struct Admission: ~Copyable {
   mutating func add(_ reference: OperationReference, isFromInbox: Bool = false) -> Bool {
     reference._withUnsafeGuaranteedRef { operation in
       // One atomic step, ordered with the end of the operation: either this thread sees that the operation has
-      // finished, or the thread that finishes it sees that it is enqueued and removes it.
+      // finished, or the finishing thread sees that it is enqueued and removes it.
       let isBarrier = operation.isBarrier
       // Before the operation is listed: a thread that finds it listed can read its number.
       operation.queueLinks.sequence = nextSequence

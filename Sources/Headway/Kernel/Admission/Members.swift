@@ -33,7 +33,7 @@ struct Members {
   /// Takes over the ownership of the operation of the first block that had none.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
+  ///   - operation: The operation of the block.
   ///   - sequence: The number of the next block that has none; nil if there is none.
   mutating func insert(_ operation: OperationReference, before sequence: UInt64?) {
     list.insert(operation, behind: lastBeforeBlocks)

@@ -49,7 +49,7 @@ extension Batch {
   /// Its release runs no user code.
   func deferRelease(ofPlain operation: OperationReference) { deferred.append(plain: operation) }
 
-  /// Releases an operation that the thread took and that has finished, but keeps its memory.
+  /// Releases a finished operation that the thread took, but keeps its memory.
   func free(_ operation: OperationReference) { deferred.release(operation) }
 
   /// Takes over the ownership of the last operation that the thread runs in the batch.
@@ -99,7 +99,7 @@ extension Batch {
     releasesWork = false
   }
 
-  /// Releases the work of an operation whose end the thread has published.
+  /// Releases the work of an operation that the thread has published as finished.
   ///
   /// - Parameters:
   ///   - operation: The operation that has ended.

@@ -424,10 +424,10 @@ final class Batch: @unchecked Sendable {
   /// ``returnFromUserCode()`` must follow. If no operation remains for ``next()``, because the thread has taken all of
   /// them or another thread has reclaimed the rest, the thread must close the batch first.
   ///
-  /// Otherwise, a thread that reclaims the rest later sees that this thread is outside, and sees the results that it
-  /// has published so far. It can end the batch, so that this thread occupies no concurrency slot. This thread stores
-  /// its presence, then reads `head`; the reclaiming thread changes `head`, then reads the presence. All four accesses
-  /// are in one order (sequentially consistent; `Models/release.pml`).
+  /// Otherwise, a later reclaiming thread sees that this thread is outside, and sees the results that it has published
+  /// so far. It can end the batch, so that this thread occupies no concurrency slot. This thread stores its presence,
+  /// then reads `head`; the reclaiming thread changes `head`, then reads the presence. All four accesses are in one
+  /// order (sequentially consistent; `Models/release.pml`).
   ///
   /// - Returns: Whether there is a next operation.
   func leave() -> Bool {

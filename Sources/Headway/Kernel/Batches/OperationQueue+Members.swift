@@ -142,8 +142,8 @@ extension OperationQueue: PoolWork {
 
   /// Always true: ``threadLimitWasReached(_:)`` records an event.
   ///
-  /// It runs on another thread, because the thread that requested a worker calls it. That thread can be the pool
-  /// manager, which must not run user code; and no worker may be available.
+  /// The event is recorded on another thread, because the thread that requested a worker calls this method. That thread
+  /// can be the pool manager, which must not run user code; and no worker may be available.
   package final var reportsThreadLimit: Bool { true }
 
   package final func threadLimitWasReached(_ limit: Int) {

@@ -23,7 +23,7 @@ extension Worker {
   /// Notes that the thread of a worker of a low class continues with an operation, or with none if it is nil.
   ///
   /// - Parameters:
-  ///   - operation: The operation. It must stay alive while the thread runs it.
+  ///   - operation: The operation that the thread runs next, or nil. It must stay alive while the thread runs it.
   ///   - queue: The queue of the operation, if there is one.
   /// - Returns: The operation that the thread ran before.
   @discardableResult

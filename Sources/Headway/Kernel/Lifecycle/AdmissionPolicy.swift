@@ -13,7 +13,7 @@ protocol AdmissionPolicy: AnyObject {
   /// Adds an operation that has become ready.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
+  ///   - operation: The operation to add.
   ///   - word: Its state word.
   ///   - level: Its priority level.
   ///   - turn: The turn that the lane of its key gets if it has none. If this is nil, the lane gets a new turn.
@@ -56,7 +56,7 @@ protocol AdmissionPolicy: AnyObject {
   /// Whether a batch may take a ready operation, with or without a gate.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
+  ///   - operation: An operation that is ready.
   ///   - turn: If the operation represents a lane, the lane's turn must be an earlier one.
   /// - Returns: True if a batch may take the operation.
   func mayTake(_ operation: Operation, before turn: UInt64) -> Bool
@@ -127,7 +127,7 @@ protocol AdmissionPolicySteps: AnyObject {
   func perform(leaving effects: inout Effects)
 }
 
-/// The time at which operations start, on the clock of their queue.
+/// The start time of operations, on the clock of their queue.
 struct StartTime {
   let now: ClockTime
   let clock: PolicyClock

@@ -194,7 +194,7 @@ extension Operation {
   /// Makes the dependents ready in the batch of the calling thread or in their queues.
   ///
   /// - Parameters:
-  ///   - ready: The dependents. This method takes ownership of them.
+  ///   - ready: The dependents to make ready. This method takes ownership of them.
   ///   - batch: The batch of the calling thread.
   ///   - continues: True if the thread may continue with one of the dependents.
   ///   - effects: Receives the steps that can run user code.
@@ -222,7 +222,7 @@ extension Operation {
   /// Makes the dependents ready in their queues.
   ///
   /// - Parameters:
-  ///   - ready: The dependents. This method takes ownership of them.
+  ///   - ready: The dependents to make ready. This method takes ownership of them.
   ///   - held: A queue that the caller keeps alive.
   ///   - effects: Receives the steps that can run user code.
   private static func handOn(

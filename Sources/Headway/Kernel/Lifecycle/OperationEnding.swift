@@ -41,7 +41,7 @@ struct OperationEnding: ~Copyable {
   /// Called under the lock of the links.
   ///
   /// - Parameters:
-  ///   - links: The links.
+  ///   - links: The links to take it from.
   ///   - operation: The operation that has ended.
   ///   - before: The state before the operation ended.
   ///   - reportsFailure: Whether the failure handler is called.

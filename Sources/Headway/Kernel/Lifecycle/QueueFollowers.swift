@@ -20,7 +20,7 @@ struct QueueFollowers {
   /// Records an event for the listeners.
   ///
   /// - Parameters:
-  ///   - event: The event.
+  ///   - event: The event to record.
   ///   - isLogged: Whether the event is in the log, so that only the observers must be notified of it.
   func append(_ event: OperationQueueEvent, isLogged: Bool = false) {
     if !isLogged { eventLog?.append(event) }

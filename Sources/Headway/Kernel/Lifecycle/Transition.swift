@@ -61,8 +61,8 @@ protocol OperationFollower: SendableMetatype {
   /// A follower also receives transitions that only other followers need, and ignores them.
   ///
   /// - Parameters:
-  ///   - transition: The transition.
-  ///   - operation: The operation.
+  ///   - transition: The transition to note.
+  ///   - operation: The operation that changes.
   ///   - queue: The queue that holds the operation, or is about to; nil if there is none, or if no follower needs it.
   ///   - effects: Receives the steps that can run user code, if the transition is ``Transition/finished``.
   static func note(

@@ -31,8 +31,8 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// Protected by the lock of the links. No function is called under that lock. There is one exception: if the
   /// operation is not of a subclass, the thread that runs it uses the block without the lock, unless the flag
   /// ``OperationWord/blocksWereRead`` is set. Any other thread sets that flag under the lock and reads the block only
-  /// if the operation had not begun by then. As a result, either that thread sees that the operation has begun, or the
-  /// thread that runs the operation sees that it must take the lock (`Models/block.pml`).
+  /// if the operation had not begun by then. As a result, either the other thread sees that the operation has begun, or
+  /// the running thread sees that it must take the lock (`Models/block.pml`).
   @exclusivity(unchecked) private final var first = FirstBlock()
 
   /// A structure that contains a block and can be exchanged.

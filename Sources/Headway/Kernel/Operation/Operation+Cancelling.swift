@@ -68,8 +68,8 @@ extension Operation {
   /// - Parameters:
   ///   - error: The error to record in the same step, unless there already is one.
   ///   - effects: Receives the steps that can run user code.
-  /// - Returns: The word before, for ``continueCancelling(from:)``; nil if the operation is already cancelled or has
-  ///   finished.
+  /// - Returns: The word before the change, for ``continueCancelling(from:)``; nil if the operation is already
+  ///   cancelled or has finished.
   final func beginCancelling(
     with error: (any Error)? = nil, leaving effects: inout Effects
   ) -> OperationWord? {

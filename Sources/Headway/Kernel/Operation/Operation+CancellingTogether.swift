@@ -38,7 +38,7 @@ extension OperationQueue {
   /// - Parameters:
   ///   - way: What to do with the operations of the queue. Those in groups are marked.
   ///   - effects: Receives the steps that can run user code.
-  /// - Returns: The operations.
+  /// - Returns: The operations that are kept from starting.
   final func stop(_ way: StoppedOperations.Way = .mark, leaving effects: inout Effects) -> StoppedOperations {
     var stopped = StoppedOperations()
     // A trace contains each block.

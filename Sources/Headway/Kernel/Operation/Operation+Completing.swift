@@ -109,7 +109,7 @@ extension Operation {
   /// Runs the completion block, which can read the dependencies.
   ///
   /// - Parameters:
-  ///   - block: The completion block.
+  ///   - block: The completion block to run.
   ///   - queue: The queue that counts the block, if there is one.
   final func runCompletionBlock(_ block: CompletionBlock, _ queue: OperationQueue?) {
     block.run()

@@ -11,8 +11,8 @@ extension Operation {
     raiseResources(level: word.qualityLevel)
   }
 
-  /// The quality of service that the operation runs at in a queue with the given quality: the highest among its own
-  /// quality, the queue's, and the qualities of the operations and callers that wait for it.
+  /// The quality of service that the operation runs at in a queue with the given quality. It is the highest among its
+  /// own quality, the queue's, and the qualities of the operations and callers that wait for it.
   final func effectiveQuality(in queueQuality: QualityOfService) -> QualityOfService {
     let word = state.current
     let asked = max(word.ownQualityLevel, queueQuality.level)
@@ -79,9 +79,8 @@ extension Operation {
 
   /// Raises operations and everything that they wait for, directly or indirectly.
   ///
-  /// This method raises everything that an operation or a caller waits for: dependencies; operations that a queue
-  /// starts or finishes first (``Admission/raise(_:to:)``); earlier users and requesters of its resources; and the
-  /// operation that a thread is blocked on.
+  /// This includes dependencies, operations that a queue starts or finishes first (``Admission/raise(_:to:)``), earlier
+  /// users and requesters of the same resources, and the operation that a thread is blocked on.
   ///
   /// An operation is raised at most four times in its life. As a result, the total cost of raising is linear in the
   /// number of dependencies and, for running operations, in the number of threads of the low classes.

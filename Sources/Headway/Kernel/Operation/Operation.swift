@@ -431,7 +431,7 @@ extension Operation: Hashable {
   /// object.
   ///
   /// - Parameters:
-  ///   - left: An operation.
+  ///   - left: An operation to compare.
   ///   - right: Another operation.
   /// - Returns: True if they are equal.
   public static func == (left: Operation, right: Operation) -> Bool { left.isEqual(right) }

@@ -39,7 +39,7 @@ public enum QueuePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
   /// Compares two priorities: `.low < .high`.
   ///
   /// - Parameters:
-  ///   - left: A priority.
+  ///   - left: A priority to compare.
   ///   - right: Another priority.
   /// - Returns: True if operations of `left` start after those of `right`.
   public static func < (left: QueuePriority, right: QueuePriority) -> Bool { left.rawValue < right.rawValue }

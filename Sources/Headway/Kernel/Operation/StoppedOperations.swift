@@ -46,7 +46,7 @@ struct StoppedOperations {
   /// Stops the operations of a queue and of its groups.
   ///
   /// - Parameters:
-  ///   - queue: The queue.
+  ///   - queue: The queue whose operations are stopped.
   ///   - way: What to do with the operations of the queue. Those in groups are marked.
   ///   - takesBlocks: Whether to remove blocks that have no operations, if the queue has no listeners.
   ///   - effects: Receives the steps that can run user code.
@@ -59,7 +59,7 @@ struct StoppedOperations {
   /// Stops an operation or, if it is a group that has started, the operations in it.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
+  ///   - operation: The operation or group to stop.
   ///   - effects: Receives the steps that can run user code.
   mutating func stop(_ operation: Operation, leaving effects: inout Effects) {
     if operation.isCancellable, operation.state.stop() { marked.append(operation) }

@@ -46,7 +46,7 @@ extension OperationQueue {
 }
 
 extension OperationQueue {
-  /// Treats an operation that was cancelled in no queue, and that the queue has refused, as if it had failed in this
+  /// Treats an operation that was cancelled outside a queue, and rejected by this queue, as if it had failed in this
   /// queue, if it has failed.
   ///
   /// Otherwise, a race would decide whether an operation with a failing dependency is reported.

@@ -47,7 +47,7 @@ extension OperationQueue {
   ///
   /// - Parameters:
   ///   - collectsBatches: Whether to collect the results of batches first, so that the state is exact. An observed
-  ///     queue always has them.
+  ///     queue always collects them.
   ///   - body: Changes the state.
   /// - Returns: The result of `body`.
   final func update<Answer>(

@@ -270,8 +270,8 @@ open class OperationQueue: @unchecked Sendable {
 
   /// The dispatch queue that runs the operations, or nil for Headway's own threads.
   ///
-  /// If it is the main dispatch queue, the operations run on the main thread, together with those of ``main``. The
-  /// underlying queue of ``main`` can't be changed: setting the property has no effect.
+  /// If it is the main dispatch queue, the operations run on the main thread, together with the operations of ``main``.
+  /// The underlying queue of ``main`` can't be changed: setting the property has no effect.
   ///
   /// - Precondition: When you set the property, the queue is empty, or is ``main``.
   open var underlyingQueue: DispatchQueue? {
@@ -445,7 +445,7 @@ extension OperationQueue: Hashable {
   ///
   /// - Parameters:
   ///   - left: A queue to compare.
-  ///   - right: The other queue.
+  ///   - right: The queue to compare it with.
   /// - Returns: Whether they are equal.
   public static func == (left: OperationQueue, right: OperationQueue) -> Bool { left.isEqual(right) }
 

@@ -92,7 +92,7 @@ final class TimedGate: KeyGate, @unchecked Sendable {  // Properties that change
   ///
   /// - Parameters:
   ///   - executor: Runs the function.
-  ///   - body: The function. Its task is cancelled when the time is up.
+  ///   - body: The function to call. Its task is cancelled when the time is up.
   /// - Returns: The result of the function, even if the function returns after its time is up.
   /// - Throws: The error of the function; ``TimeLimitError`` if the time was up before the function threw.
   func runAttempt<Success: Sendable>(

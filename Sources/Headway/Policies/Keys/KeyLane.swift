@@ -44,7 +44,7 @@ final class KeyLane {
   /// Adds a ready operation.
   ///
   /// - Parameters:
-  ///   - operation: The operation. Its class is in its record.
+  ///   - operation: The operation to add. Its class is the class in its record.
   ///   - level: Its priority level.
   ///   - urgency: Its class, if it is more urgent than the queue.
   ///   - turn: The turn that the lane gets if it has none. If this is nil, the lane gets a new turn.

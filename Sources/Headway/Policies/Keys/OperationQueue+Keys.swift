@@ -1,5 +1,5 @@
 extension OperationQueueProtocol {
-  /// The policy of all keys for which you have not set one.
+  /// The policy of all keys without their own policy.
   ///
   /// By default, each key has the weight 1 and no limits. You can change the policy at any time. Setting the policies
   /// of the main queue has no effect.

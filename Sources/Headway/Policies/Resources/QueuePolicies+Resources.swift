@@ -154,7 +154,7 @@ extension OperationQueue {
 ///
 /// The batch's thread requests the resources when it would begin the operation. It releases them when the operation has
 /// ended. Both steps need no queue lock. A request that can't be granted does not wait, because the operation is not in
-/// the place *gated*. Instead, the thread takes the queue's lock and starts the operation like one outside a batch.
+/// the place *gated*. Instead, the thread takes the queue's lock and starts the operation as it does outside a batch.
 extension Operation {
   /// Begins an operation with a gate in a batch, if it has its resources and starts plainly.
   final func beginWithGate(in batch: Batch) -> Bool {
@@ -171,7 +171,7 @@ extension Operation {
   /// Called on the batch's thread.
   ///
   /// - Parameters:
-  ///   - batch: The batch.
+  ///   - batch: The batch whose operation has ended.
   ///   - effects: Receives the steps that can run user code.
   final func releaseResources(in batch: Batch, leaving effects: inout Effects) {
     let offered = batch.gate.take()?._withUnsafeGuaranteedRef { ResourceTable.shared.release($0) } ?? []

@@ -86,7 +86,7 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   /// - Parameters:
   ///   - maxAttemptCount: The maximum number of attempts, including the first one.
   ///   - delay: The length of each pause.
-  /// - Returns: The policy.
+  /// - Returns: A policy with constant pauses.
   public static func constant(maxAttemptCount: Int, delay: Duration) -> RetryPolicy {
     RetryPolicy(maxAttemptCount: maxAttemptCount, backoff: .constant(delay), jitter: .none)
   }
@@ -97,7 +97,7 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   ///   - maxAttemptCount: The maximum number of attempts, including the first one.
   ///   - initialDelay: The maximum length of the first pause.
   ///   - maxDelay: The maximum length of any pause.
-  /// - Returns: The policy.
+  /// - Returns: A policy with exponential pauses.
   public static func exponential(
     maxAttemptCount: Int, initialDelay: Duration = .milliseconds(500), maxDelay: Duration = .seconds(30)
   ) -> RetryPolicy {

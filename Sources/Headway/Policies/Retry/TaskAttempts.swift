@@ -37,9 +37,9 @@ final class TaskAttempts: Sendable {
   /// Calls a function until it succeeds, or the policy allows no further attempt.
   ///
   /// - Parameters:
-  ///   - operation: The operation. The caller is in its task.
+  ///   - operation: The operation that makes the attempts. The caller is in its task.
   ///   - executor: Runs the function.
-  ///   - body: The function. It receives the number of the attempt.
+  ///   - body: The function to call. It receives the number of the attempt.
   /// - Returns: The result of the function.
   /// - Throws: The error of the last attempt; `CancellationError` if the task was cancelled during a pause.
   func run<Success: Sendable>(

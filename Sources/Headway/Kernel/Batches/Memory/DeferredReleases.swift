@@ -64,11 +64,11 @@ struct DeferredReleases: ~Copyable {
     plainCount += 1
   }
 
-  /// Releases an operation that the thread took and that has finished, but keeps its memory.
+  /// Releases a finished operation that the thread took, but keeps its memory.
   mutating func release(_ operation: OperationReference) { returned.release(operation) }
 
   /// Recycles operations whose release runs no user code, or hands over their memory. Also hands over the memory of
-  /// released operations.
+  /// operations that were released.
   ///
   /// Called between two batches.
   mutating func releaseMemory() {

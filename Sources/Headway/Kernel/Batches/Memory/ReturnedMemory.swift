@@ -51,7 +51,7 @@ enum ReturnedMemory {
     /// Releases an object that the caller owns. Keeps its memory if there is no other reference to it.
     ///
     /// - Parameters:
-    ///   - object: The object.
+    ///   - object: The object to release.
     ///   - isPart: True if the object was part of the operation that was released immediately before it.
     mutating func release<Object: AnyObject>(_ object: Unmanaged<Object>, isPart: Bool = false) {
       guard ReferenceCounts.hasNoOtherReference(object) else { return object.release() }

@@ -5,8 +5,8 @@ import Synchronization
 /// Both are stored in the operation.
 ///
 /// A slot is assigned once, by the state word of the operation, which counts the dependency in the same step
-/// (``OperationStateMachine/claimSlot(isCounted:)``). The thread that was given the slot fills it. It is emptied by one
-/// of these threads, which know that the edge is unlinked:
+/// (``OperationStateMachine/claimSlot(isCounted:)``). The thread that was given the slot fills it. It is emptied by a
+/// thread that can be certain that the edge is unlinked:
 /// - the thread that finishes the operation, if no unfinished dependency is counted;
 /// - under the lock of the links, a thread that has removed the edge, or has found that the dependency has counted it
 ///   down;

@@ -61,7 +61,7 @@ extension Operation {
   /// Removes the dependencies when the operation ends, under the lock of the links.
   ///
   /// - Parameters:
-  ///   - links: The links.
+  ///   - links: The links of this operation.
   ///   - before: The state before the operation ended. If it ended before all of its dependencies, the dependencies
   ///     whose edges are not unlinked stay, such as those that another thread is adding.
   ///   - areKept: True to keep all dependencies.

@@ -9,8 +9,8 @@ extension OperationProtocol {
   ///
   /// - Parameters:
   ///   - operation: The operation to wait for.
-  ///   - requirement: The required outcome. If `operation` has already finished and does not meet the requirement, this
-  ///     operation is cancelled immediately.
+  ///   - requirement: The outcome that `operation` must have. If `operation` has already finished and does not meet the
+  ///     requirement, this operation is cancelled immediately.
   /// - Precondition: The same as for ``Operation/addDependency(_:)``.
   /// - Complexity: O(1).
   public func addDependency(_ operation: Operation, requiring requirement: DependencyRequirement) {

@@ -84,7 +84,7 @@ struct OperationStateMachine: ~Copyable {
   ///
   /// Called under the queue's lock.
   ///
-  /// - Returns: The word before. The operation may have ended by then.
+  /// - Returns: The word before the change. The operation may have ended by then.
   func markListed(isBarrier: Bool) -> OperationWord {
     assert(current.isReserved && !current.isListed)
     var old = OperationWord(rawValue: word.load(ordering: .relaxed))
@@ -102,7 +102,7 @@ struct OperationStateMachine: ~Copyable {
   ///
   /// Called under the queue's lock.
   ///
-  /// - Returns: The word before, or nil if the operation has already started.
+  /// - Returns: The word before the change, or nil if the operation has already started.
   func markReady() -> OperationWord? {
     let before = set(OperationWord.wasReady)
     return before.phase == .pending ? before : nil
@@ -226,7 +226,7 @@ struct OperationStateMachine: ~Copyable {
 
   /// Finishes the operation, from any phase.
   ///
-  /// - Returns: The word before, or nil if the operation had already ended.
+  /// - Returns: The word before the change, or nil if the operation had already ended.
   func finish() -> OperationWord? {
     update { word -> OperationWord? in
       guard word.phase != .finished else { return nil }
@@ -265,7 +265,7 @@ struct OperationStateMachine: ~Copyable {
   /// Cancels an operation that has not ended.
   ///
   /// - Parameter fails: True to record a failure in the same step.
-  /// - Returns: The word before, or nil if nothing changed.
+  /// - Returns: The word before the change, or nil if nothing changed.
   func cancel(fails: Bool = false) -> OperationWord? {
     update { word -> OperationWord? in
       guard word.phase != .finished, !word.isCancelled else { return nil }
@@ -292,7 +292,7 @@ struct OperationStateMachine: ~Copyable {
   /// - Parameters:
   ///   - isNotified: True if there are no observers, so all waiters can continue.
   ///   - hasReleasedLinks: True if the links, which are closed, have no dependencies left.
-  /// - Returns: The word before.
+  /// - Returns: The word before the change.
   func settle(isNotified: Bool, hasReleasedLinks: Bool) -> OperationWord {
     set(
       OperationWord.settled | (isNotified ? OperationWord.notified : 0)
@@ -342,7 +342,7 @@ struct OperationStateMachine: ~Copyable {
   /// Announces an observer.
   ///
   /// - Parameter skipsStart: True if the observer need not be notified when the operation becomes ready or starts.
-  /// - Returns: The word before.
+  /// - Returns: The word before the change.
   func announceObserver(skipsStart: Bool) -> OperationWord {
     set(skipsStart ? OperationWord.observed : OperationWord.observed | OperationWord.observesStart)
   }
@@ -485,7 +485,7 @@ struct OperationStateMachine: ~Copyable {
   /// The caller holds the lock of the links and has announced that it reads the dependencies.
   ///
   /// - Parameter isCounted: True if the dependency has not finished.
-  /// - Returns: The word before, or nil if the operation has started.
+  /// - Returns: The word before the change, or nil if the operation has started.
   func addDependency(isCounted: Bool) -> OperationWord? {
     update { word -> OperationWord? in
       guard word.phase == .pending else { return nil }

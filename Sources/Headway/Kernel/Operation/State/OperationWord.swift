@@ -128,7 +128,7 @@ struct OperationWord {
   func hasReached(_ goal: WaitingGoal) -> Bool { goal == .settled ? isSettled : isNotified }
   /// Whether it has run in a queue without any special handling: its links are in the state of a new operation.
   var hasEndedPlainly: Bool { rawValue & ~Self.wasReady == Self.endOfPlain }
-  /// Whether releasing the operation can run user code other than its class's `deinit`.
+  /// Whether releasing the operation can run user code other than the code of its class.
   var hasUserObjects: Bool { rawValue & (Self.userObjects | Self.failed | Self.observed) != 0 }
   /// Whether a queue or `start()` has begun with it, and it has not finished.
   var isRunning: Bool { phase == .starting || phase == .executing }
