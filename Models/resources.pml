@@ -12,10 +12,10 @@
  *   offer             Admission.offerResources(to:)
  *   leave             the end or the cancellation of an operation, OperationQueue.offerResources(to:)
  *
- * Operation 0 needs resources A and B, 1 needs A, and 2 needs B. Operation 3 needs none, and competes with 2 for the only
- * slot of its queue (BLOCKER: it blocks until 0 has ended, and 1 needs B). A worker starts an operation by itself or in
- * a batch. Left out: shared use, priorities, classes, and the rest of a batch, which holds nothing. ResourceTableTests
- * compares the table with shared use with a list.
+ * Operation 0 needs resources A and B, 1 needs A, and 2 needs B. Operation 3 needs none, and competes with 2 for the
+ * only slot of its queue (BLOCKER: it blocks until 0 has ended, and 1 needs B). A worker starts an operation separately
+ * or in a batch. Left out: shared use, priorities, classes, and the rest of a batch, which holds nothing.
+ * ResourceTableTests compares the table with shared use with a list.
  *
  * Proved: no two operations have a resource at the same time; a request is not overtaken while it waits; each operation
  * ends, so none waits for a free resource (an invalid end state).

@@ -64,7 +64,7 @@ struct JSONScannerTests {
     #expect(members(nested(1_000_000)) == nil)
   }
 
-  @Test("I7: Headway and Foundation accept the same random texts that resemble JSON") func differential() {
+  @Test("I7: Headway and Foundation accept the same random strings that resemble JSON") func differential() {
     var random = SeededGenerator(seed: 20_261_125)
     let pieces = [
       "{", "}", "[", "]", ",", ":", "\"a\"", "\"b\\n\"", "\"\\u00e9\"", "\"", "\\", "1", "-2.5e3", "0", "true", "null",

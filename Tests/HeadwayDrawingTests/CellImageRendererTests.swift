@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("R2: visible keys get their images, whether the request or the visibility comes first") func shown()
+  @Test("R2: visible keys get their images, no matter whether they are requested or become visible first") func shown()
     async
   {
     let cells = Cells()

@@ -78,7 +78,7 @@ import Testing
     #expect(order.events == [4, 3, 2, 1, 0])
   }
 
-  @Test("C3: one of five cancelled in a serial queue does not run; the others do") func cancelOne() {
+  @Test("C3: of five operations in a serial queue, only a cancelled one does not run") func cancelOne() {
     let queue = OperationQueue(limit: 1)
     let (end, ran) = (queue.occupy(), EventRecorder<Int>())
     let operations = (0..<5).map { number in BlockOperation { ran.record(number) } }
@@ -135,7 +135,7 @@ import Testing
     let seen = EventRecorder<Bool>()
     queue.addOperation {
       seen.record(OperationQueue.current === queue)
-      // The operation cancels itself with the others.
+      // The operation cancels itself along with the other operations.
       if cancels { queue.cancelAllOperations() }
     }
     queue.waitUntilAllOperationsAreFinished()

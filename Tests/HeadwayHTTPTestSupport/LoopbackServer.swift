@@ -71,7 +71,7 @@ package final class LoopbackServer: Sendable {
   ///
   /// - Parameters:
   ///   - certificate: Its certificate, if it uses TLS.
-  ///   - protocols: The protocols that it selects from during a TLS handshake, in the order of its preference.
+  ///   - protocols: The protocols that it selects from during a TLS handshake, in order of preference.
   ///   - observer: Called before the body of a request is read.
   ///   - behaviour: How the server responds.
   /// - Returns: The server, which listens for connections.

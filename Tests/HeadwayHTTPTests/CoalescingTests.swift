@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test("H3: coalesced requests of which some are cancelled at random times leave no errors or connections in use")
+  @Test("H3: coalesced requests, some of them cancelled at random times, leave no errors or connections in use")
   func storm() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     try await withServer { question in

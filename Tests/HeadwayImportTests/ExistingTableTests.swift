@@ -244,7 +244,7 @@ struct ExistingTableTests {
   }
 
   @Test(
-    "I3, I5: a replacement rejects the rows that a trigger ignores, and imports the others", arguments: [true, false])
+    "I3, I5: a replacement rejects the rows that a trigger ignores and imports the rest", arguments: [true, false])
   func ignoredReplacement(isOwn: Bool) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -280,7 +280,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I5: a row that follows a refused row is updated, even if both have the same key")
+  @Test("I5: a row that follows a rejected row is updated, even if both have the same key")
   func refusedFirst() throws {
     let sql = "CREATE TABLE t (id TEXT PRIMARY KEY, n INTEGER CHECK (n < 10)); INSERT INTO t VALUES ('z', 0)"
     try imported("id,n\na,10\na,1\na,2\n", into: sql) { (database, operation) throws in

@@ -60,7 +60,7 @@ struct ImportFailureTests {
 
   // MARK: Failures
 
-  @Test("I3: rejected rows that can't be written end the import with a typed error")
+  @Test("I3: an import that can't write rejected rows fails with a typed error")
   func unwritableRejectedRows() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

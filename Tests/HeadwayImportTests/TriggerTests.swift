@@ -55,7 +55,7 @@ struct TriggerTests {
         action == "IGNORE" ? "A trigger of the table t ignores it" : "A trigger of the table t refuses it: no fives"
       #expect(Set(issues.map(\.reason)) == [reason])
       #expect(try database.strings("SELECT a FROM t ORDER BY a") == (1...42).filter { $0 % 5 != 0 }.map { "\($0)" })
-      // The effects of a trigger for a row that it then refused are undone together with the row.
+      // The effects of a trigger for a row that it then blocks are undone together with the row.
       #expect(try database.count("seen") == (action == "IGNORE" ? 8 : 0))
     }
   }
@@ -85,7 +85,7 @@ struct TriggerTests {
   }
 
   @Test(
-    "I5: rows that a trigger adds to the table do not count as rows of the file",
+    "I5: rows that a trigger adds to the table do not count as the file's rows",
     arguments: ["BEFORE", "AFTER"], [1, 3, 100])
   func ownRows(timing: String, batchSize: Int) throws {
     let trigger = """

@@ -26,7 +26,7 @@ import Testing
     return mark
   }
 
-  @Test("J168: the first claim reads all jobs, and so does the first claim after the interval")
+  @Test("J168: the first claim, and the first claim after the interval, read all jobs")
   func fullClaims() {
     #expect(ClaimMark().levels(at: start) == nil)
     let quick = mark(after: [(0, 10_000)])

@@ -48,7 +48,7 @@ import Testing
     #expect(try await test.store.checkpoint("step", of: handle.id) == nil)
     #expect(try await test.jobs.enqueue(PlainJob(number: 2), .options(options)).isNew)
 
-    // The attempt has ended the job, and can't do so again.
+    // The attempt has finished the job and can't finish it again.
     #expect(try test.psql(sql) == "")
     let table = "\(test.schema).effect"
     let error = await #expect(throws: JobError.self) {
@@ -56,7 +56,7 @@ import Testing
     }
     #expect(error?.code == .leaseLost)
     #expect(try test.psql("SELECT number FROM effect") == "1")
-    // The worker dies before it knows of the end.
+    // The worker dies before it receives the result of the statement.
     try await test.store.kill(worker)
     #expect(try await test.store.rescue() == [])
     #expect(try await handle.job() == job)
@@ -109,7 +109,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J135: a worker does not end a job again that the statement has ended, even if the job's code then fails")
+  @Test("J135: a worker does not finish a job again after the statement, even if the job's code then fails")
   func worker() async throws {
     let test = try await makeStore()
     let jobs = test.jobs

@@ -6,7 +6,7 @@ import HeadwayJobsPostgreSQL
 import HeadwayTestSupport
 import Testing
 
-/// Roles of the server that may do only a part of what a store does.
+/// Server roles with only part of the privileges that a store uses.
 @Suite(.hangLimit, .serialized) struct PostgresPrivilegeTests {
   /// Opens a store as a new role with a privilege.
   private func open(
@@ -184,7 +184,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J123, J18: a role that may only enqueue stores batches in the order of their jobs, and waits for room")
+  @Test("J123, J18: a role that may only enqueue stores batches in job order, and waits for room")
   func batchesAndRoom() async throws {
     let test = try await TestStore()
     let (store, _) = try await open(test, .enqueue)
@@ -251,7 +251,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J123: granting without the right to do so is an error", arguments: PostgresJobStore.Privilege.allCases)
+  @Test("J123: granting without the right to grant fails", arguments: PostgresJobStore.Privilege.allCases)
   func granting(privilege: PostgresJobStore.Privilege) async throws {
     let test = try await TestStore()
     let (store, _) = try await open(test, .work)
@@ -315,7 +315,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J123: names of roles are quoted, and a name that the server would cut is rejected")
+  @Test("J123: role names are quoted, and a name that the server would truncate is rejected")
   func names() async throws {
     let test = try await TestStore()
     let role = "\(test.schema) \"; DROP TABLE job; --"

@@ -361,7 +361,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J135: an attempt that has ended its job, and does not know it, can't commit its writes twice")
+  @Test("J135: an attempt that has finished its job without receiving the result can't commit its writes twice")
   func twice() async throws {
     let test = try await makeStore()
     let (handle, job) = try await claimNewJob(of: test)

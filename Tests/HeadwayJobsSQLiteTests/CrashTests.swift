@@ -12,7 +12,7 @@ import Testing
 
 /// Workers in other processes, which are killed.
 @Suite(.hangLimit, .serialized) struct CrashTests {
-  @Test("J33: the job of a killed process goes back, and not that of a stopped one")
+  @Test("J33: a killed process's job goes back, but a stopped process's job does not")
   func killed() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/jobs.sqlite"

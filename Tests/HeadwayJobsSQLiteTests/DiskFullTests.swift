@@ -86,7 +86,7 @@ import Testing
         return try await succeeded() >= goal
       }
       try disk.fill()
-      // What was answered is stored, and nothing else.
+      // All acknowledged changes are stored, and no other changes.
       var error: JobError?
       while error == nil {
         do {

@@ -26,7 +26,7 @@ private struct TwiceFinished: Job {
 
 /// Code of jobs in transactions of the store, which does what it must not do.
 @Suite(.hangLimit) struct FinishTests {
-  /// What the code does to the transaction, apart from a write.
+  /// The code's effect on the transaction, apart from a write.
   static let harm = [
     "COMMIT", "ROLLBACK", "COMMIT; BEGIN", "ROLLBACK; BEGIN", "ROLLBACK; BEGIN; INSERT INTO photo (size) VALUES (2)",
   ]
@@ -47,7 +47,7 @@ private struct TwiceFinished: Job {
     let job = try await handle.job()
     #expect(job?.state == .running)
     #expect(try app.photoCount() == 0)
-    // The attempt continues, and can end the job.
+    // The attempt continues and can finish the job.
     try await context.finish { try $0.execute(sql: "INSERT INTO photo (size) VALUES (3)") }
     let ended = try await handle.job()
     #expect(ended?.state == .succeeded)
@@ -76,7 +76,7 @@ private struct TwiceFinished: Job {
     await app.store.close()
   }
 
-  /// Errors after which SQLite can't continue a transaction, if they are its own.
+  /// SQLite's own errors after which it can't continue a transaction.
   static let severe: [ResultCode] = [.SQLITE_CORRUPT, .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_INTERRUPT]
 
   @Test("J135: an error of another database in the code affects no other request", arguments: severe)

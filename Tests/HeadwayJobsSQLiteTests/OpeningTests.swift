@@ -135,7 +135,7 @@ import Testing
     await store.close()
   }
 
-  @Test("a file that is no database, a folder, and a missing folder are rejected")
+  @Test("a file that isn't a database, a folder, and a missing folder are rejected")
   func badPaths() throws {
     #expect(code(try folder.write("This is not a database, but a text.", to: "text")) == .unusableStore)
     #expect(code(folder.path) == .unusableStore)

@@ -214,7 +214,7 @@ import Testing
     #expect(source.turns[0]?.heavyJobs == [])
   }
 
-  @Test("J243: a heavy job waits at the head of its key, and lighter jobs of the key come after it")
+  @Test("J243: a heavy job waits at the head of its key, and lighter jobs of the key follow it")
   func heavyHead() {
     var source = ListedJobs()
     let limit = { JobLimit.concurrency(4, key: "key", weight: $0) }
@@ -258,7 +258,7 @@ private struct ListedJob {
   func weight(ofKey key: String) -> Int { limits.first { $0.storedKey == key }?.weight ?? 0 }
 }
 
-/// Jobs in a list, from which a claim takes some.
+/// A list of jobs that a claim takes some of.
 private struct ListedJobs: ClaimSource {
   typealias Failure = Never
 

@@ -94,7 +94,7 @@ final class Bell: Sendable {
   }
 }
 
-/// What the jobs of a test have done.
+/// A log of what the jobs of a test have done.
 ///
 /// Tasks of operations have the task-local values of the code that creates them.
 final class Log: Sendable {

@@ -110,7 +110,7 @@ import Testing
     #expect(value == 7)
   }
 
-  @Test("J67: the result of a job that is not a success is an error, and nothing waits for it")
+  @Test("J67: reading the result of a job that has not succeeded fails without waiting")
   func results() async throws {
     let workshop = Workshop()
     let failed = try await workshop.jobs.enqueue(Flaky(failureCount: 1), .retry(.never))

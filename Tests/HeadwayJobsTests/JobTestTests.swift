@@ -4,7 +4,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-/// The fixture for tests of jobs.
+/// The fixture for job tests.
 @Suite struct JobTestTests {
   private let test = JobTest()
 
@@ -61,7 +61,7 @@ import Testing
     #expect(try await test.jobs.jobs().map(\.state) == [.succeeded, .failed])
   }
 
-  @Test("J200: a job that can't be decoded or encoded is an error")
+  @Test("J200: a job that can't be decoded or encoded is rejected")
   func codable() async throws {
     let error = await #expect(throws: JobError.self) { try await test.perform(Lopsided()) }
     #expect(error?.code == .undecodablePayload)
@@ -121,7 +121,7 @@ import Testing
     #expect(try await isIdle())
   }
 
-  @Test("J201: a test runs all jobs, and moves the clock to the times at which further jobs are due")
+  @Test("J201: a test runs all jobs, and moves the clock to the times when further jobs are due")
   func drain() async throws {
     try await test.jobs.enqueue(Shrink(path: "a"), .delay(.seconds(600)))
     try await test.jobs.enqueue(Shrink(path: "b"), .queue("other"))

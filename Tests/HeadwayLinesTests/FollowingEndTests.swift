@@ -22,7 +22,7 @@ import Testing
     #endif
   }
 
-  @Test("L7: a missing file is an error, or is waited for and then read from its start") func missing() async throws {
+  @Test("L7: a missing file is rejected, or awaited and then read from its start") func missing() async throws {
     let path = folder.path + "/log"
     let error = await Follower(path).error() as? LineReaderError
     #expect(error?.code == .fileNotFound)

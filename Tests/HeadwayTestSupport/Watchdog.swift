@@ -10,9 +10,9 @@ import Glibc
 /// Ends a process whose tests hang, after printing what everything in it waits for.
 ///
 /// A process hangs if tests are running and, for ten minutes, none has begun, ended or recorded any progress;
-/// `HEADWAY_HANG_SECONDS` sets another time. The watchdog counts its own naps, not the time of day, so it does not
-/// mistake a process that was stopped, or a machine that slept, for one that hangs. Naps during which the process
-/// computes count a third: a slow machine can need long for one test, and a test that spins forever is still detected.
+/// `HEADWAY_HANG_SECONDS` sets another time. The watchdog counts its own naps, not the time of day. It does not mistake
+/// a stopped process, or a machine that slept, for a hang. Naps during which the process computes count a third: a slow
+/// machine can need long for one test, and a test that spins forever is still detected.
 ///
 /// Exit tests run in their own processes. Those have a watchdog from the start, with a quarter of the time but at least
 /// 30 seconds, so that the process that hangs is the first to report the reason.
@@ -39,7 +39,7 @@ package final class Watchdog: Sendable {
 
     mutating func noteProgress() { seconds = 0 }
 
-    /// Counts a nap that is over.
+    /// Counts a completed nap.
     mutating func addNap() {
       var time = timespec()
       clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
@@ -56,7 +56,7 @@ package final class Watchdog: Sendable {
   // Protected by its lock; nothing is called while the lock is held.
   private let state = Mutex(State())
   private let limit = getenv("HEADWAY_HANG_SECONDS").flatMap { Double(String(cString: $0)) } ?? 600
-  /// The limit for an exit test: some wait for seconds until the pool ends its threads.
+  /// The limit for an exit test: some wait for seconds until the pool terminates its threads.
   private var exitTestLimit: Double { max(limit / 4, 30) }
 
   /// Records that a test begins.

@@ -73,7 +73,7 @@ import Testing
     let again = try await Tool.run(arguments, in: folder)
     #expect(again.status == 65)
     #expect(again.errors.contains { $0.contains("The import continues. In the database already: feed/agency.txt") })
-    // The file has changed, so the jobs are those of another import.
+    // The file has changed, so the jobs belong to another import.
     try folder.writeSmallFeed(to: "feed")
     let last = try await Tool.run(arguments, in: folder)
     #expect(last.status == 0, "\(last.errors)")

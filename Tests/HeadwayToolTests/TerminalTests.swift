@@ -23,7 +23,7 @@ struct TerminalTests {
 
   @Test("Bars show one line per table and a total, with rows per second and the time left")
   func bars() async throws {
-    // Bars are drawn ten times per second. If the import ended before that, the test runs again with more rows.
+    // Bars are drawn ten times per second. If the import ended earlier, the test runs again with more rows.
     let bars = [/stop_times +█*░+ +\d+ %.*left/, /all +█*░+ +\d+ %.*left/]
     var (stopTimes, text) = (100_000, "")
     while stopTimes < 5_000_000, !bars.allSatisfy({ text.contains($0) }) {
@@ -43,7 +43,7 @@ struct TerminalTests {
     #expect(!screen.contains { $0.contains("left") })
   }
 
-  @Test("I6: --watch shows the last rows of the table and their number") func watch() async throws {
+  @Test("I6: --watch shows the last rows of the table and the row count") func watch() async throws {
     try folder.writeSmallFeed(to: "feed")
     let screen = try #require(Terminal.screen(after: try await run(["import", "feed", "db", "--watch", "stops"])))
     let title = try #require(screen.firstIndex { $0.hasPrefix("── stops: 2 rows") })
@@ -52,7 +52,7 @@ struct TerminalTests {
     #expect(screen[title + 3].hasPrefix("s1       Nöldnerplatz"))
   }
 
-  @Test("Line ends and escapes in watched rows do not reach the terminal") func controls() async throws {
+  @Test("Line endings and escapes in watched rows do not reach the terminal") func controls() async throws {
     try folder.write("id,name\n1,\"a\nb\u{1B}[2Jc\r\nd\"\n", to: "x.csv")
     let screen = try #require(Terminal.screen(after: try await run(["import", "x.csv", "db", "--watch", "x"])))
     #expect(screen.contains { $0.hasPrefix("1   a b [2Jc  d") })

@@ -68,7 +68,7 @@ struct TraceTests {
     #expect(run.errors.contains { $0.hasPrefix("headway: Critical path: ") })
   }
 
-  @Test("A file that can't be created is an error before anything is imported")
+  @Test("A file that can't be created is reported before anything is imported")
   func notCreatable() async throws {
     let run = try await Tool.run("import", "feed", "db", "--trace", "no/t.svg", in: folder)
     #expect(run.status == 73 && run.output.isEmpty)

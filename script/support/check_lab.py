@@ -542,7 +542,7 @@ def check_end(driver, lab):
     assert lab.stop() == 130
     took = time.monotonic() - start
     said(f"Ctrl-C took {took:.2f} s")
-    # Less than what was left of the technique, on a slow machine too.
+    # Less than the remaining time of the technique, even on a slow machine.
     assert took < 4, took
 
 

@@ -54,7 +54,7 @@ struct OpenedStore {
   let store: any JobStoreBackend
   let journal: String
   let synchronous: String
-  /// The name of the table of schedules.
+  /// The name of the schedules table.
   let schedules: String
   /// Executes a statement of SQL in a transaction.
   let execute: @Sendable (String) async throws -> Void

@@ -1,4 +1,4 @@
-// A cache of files: those who write a file use it alone, and those who read it share it.
+// A file cache: an operation that writes a file has exclusive access to it, and operations that read it share it.
 import Headway
 import Synchronization
 

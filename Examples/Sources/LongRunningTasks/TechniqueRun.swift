@@ -137,7 +137,7 @@ public final class TechniqueRun: Sendable {
   /// Returns the reason why a task does not run, or what it does.
   ///
   /// - Parameter task: The number of the task, starting at 1.
-  /// - Returns: A sentence. Nil if the technique has no operations.
+  /// - Returns: The description as a sentence. Nil if the technique has no operations.
   public func diagnosis(of task: Int) -> String? { operation(task)?.diagnosis }
 
   /// The numbers of the tasks that each task waits for.

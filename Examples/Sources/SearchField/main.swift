@@ -2,9 +2,9 @@
 import Headway
 import HeadwayTestKit
 
-/// A server that finds titles, and takes an hour for one of the texts.
+/// A server that finds titles. It takes an hour for one of the search terms.
 struct Server: Sendable {
-  /// The texts of the requests that the server has received.
+  /// The search terms that the server has received.
   let requests = EventRecorder<String>()
   /// Opens when the slow request begins.
   let isSlow = Gate()

@@ -10,7 +10,7 @@ enum {
   headway_sync,
 };
 
-/// What a connection has done to a database or its log.
+/// The changes that a connection has made to a database or its log.
 typedef struct headway_file_change {
   int kind;
   /// Whether it concerns the log, and not the database.

@@ -1,7 +1,7 @@
 #if PostgreSQL
 import Foundation
 
-/// A worker in a process of its own: `PostgresCrashProgram`.
+/// A worker in its own process: `PostgresCrashProgram`.
 final class WorkerProcess: Sendable {
   private let process: Process
   private let ending: AsyncStream<Void>

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import HeadwayJobsSQLite
 
-/// A worker in a process of its own.
+/// A worker in its own process.
 final class WorkerProcess: Sendable {
   private let identifier: pid_t
   private let ending: AsyncStream<Void>

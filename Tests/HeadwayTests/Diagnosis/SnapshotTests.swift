@@ -220,7 +220,7 @@ import Glibc
     withExtendedLifetime(queues) {}
   }
 
-  @Test("Q18, Q11: queues can be created and freed while snapshots of all are made")
+  @Test("Q18, Q11: queues can be created and freed during snapshots of all queues")
   func creation() {
     let isOver = Atomic<Bool>(false)
     onThreads(3) { thread in

@@ -56,7 +56,7 @@ extension AdmissionProgram {
     return "fill \(number)"
   }
 
-  /// The operations that the threads will start first, from batches from which none has been removed.
+  /// The operations that the threads will start first, from batches that are still complete.
   var firstOfBatches: Set<Int> {
     var numbers: Set<Int> = []
     for thread in threads {

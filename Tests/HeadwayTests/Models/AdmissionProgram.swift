@@ -149,8 +149,8 @@ struct AdmissionProgram: ~Copyable {
       operation.cancel()
       model.entries[number].isCancelled = true
     }
-    // Ended by that, like an operation of a subclass that ends itself when it is cancelled: then the queue does not
-    // accept it.
+    // Cancelling ends it, like an operation of a subclass that ends itself when it is cancelled. In that case, the
+    // queue does not accept it.
     if operation.isCancelled, random(0...1) == 0 {
       operation.end()
       model.entries[number].state = .finished

@@ -3,7 +3,7 @@ import Headway
 /// One step of a program, which a model and the library carry out.
 ///
 /// Operations and queues are named by their numbers in the program. Both sides skip a command that would be misuse when
-/// its turn comes. As a result, a program stays valid no matter what is left out of it.
+/// its turn comes. As a result, a program stays valid no matter what is omitted.
 enum Command: Equatable, Sendable {
   // Changes to operations.
   case depend(Int, on: Int, requiresSuccess: Bool)

@@ -70,14 +70,14 @@ struct Model {
     operations[number].failure = failure
   }
 
-  /// O6 and its consequences: all in the order in which they happen.
+  /// O6 and its consequences, in the order of occurrence.
   mutating func finish(_ number: Int) {
     guard operations[number].phase != .finished else { return }
     operations[number].phase = .finished
     operations[number].cancellationHandlers = 0
     operations[number].observation.change(values(of: number))
     operations[number].observation.hasEnded = true
-    // O8: it releases its dependencies after its completion block; observers are no longer notified of that.
+    // O8: it releases its dependencies after its completion block; observers are no longer notified of this change.
     if operations[number].completionBlock == nil { operations[number].dependencies = [] }
     // D3: dependents that required it to succeed are cancelled before they are released.
     cancelSuccessDependents(of: number)

@@ -19,7 +19,7 @@ extension Model {
   /// The operation that the queue starts now, if any.
   func next(of queue: Int) -> Int? {
     let queue = queues[queue]
-    // C5: cancelled operations leave unconditionally, unless they have code to run for that.
+    // C5: cancelled operations leave unconditionally, unless they have cancellation code to run.
     let cancelled = queue.operations.filter { isWaiting($0) && operations[$0].isCancelled }
     if let first = cancelled.first(where: { operations[$0].kind != .posting }) { return first }
     // Q3, Q4.

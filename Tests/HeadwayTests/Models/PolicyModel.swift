@@ -24,7 +24,7 @@ struct PolicyModel {
     }
   }
 
-  /// What is known of a key.
+  /// The state of a key.
   struct Key {
     var limits: KeyLaneLimits
     var turn: UInt64 = 0

@@ -39,8 +39,8 @@ struct ProgramRun {
     return end()
   }
 
-  /// Cancels all remaining operations, which then end even if suspended, and with any limit, except for those that have
-  /// code to run for that, which runs when it may.
+  /// Cancels all remaining operations. They then end even if suspended, and with any limit. Only operations with
+  /// cancellation code end when that code may run.
   private mutating func end() -> Divergence? {
     let numbers = Array(program.operations.indices)
     var commands = numbers.map { Command.cancel($0) } + numbers.map { .finish($0, isFailure: false) }

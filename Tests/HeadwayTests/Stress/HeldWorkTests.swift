@@ -6,7 +6,7 @@ import Testing
 
 /// The parts of a queue's work that a worker holds while user code runs on it.
 ///
-/// On the pool's threads: that code waits for work that the worker can hold, and hangs if it holds that work.
+/// On the pool's threads: the code waits for work that its worker might hold. It hangs if the worker holds that work.
 @Suite("Held work", .hangLimit) struct HeldWorkTests {
   // MARK: An operation that is claimed and has not begun
 

@@ -24,7 +24,7 @@ import Testing
       queue.addOperation(first)
       blockThread(until: entered)
       withoutThreads {
-        // The system refuses another thread, now and when the first operation waits.
+        // The system denies another thread, now and when the first operation waits.
         queue.addOperation(second)
         goOn.open()
         waits.wait()
@@ -110,7 +110,7 @@ import Testing
   func lastThread() async throws {
     await #expect(processExitsWith: .success) {
       OperationQueue.maxThreadCount = 2
-      // A second thread of the low queue could run what the urgent operations are to wait for.
+      // A second thread of the low queue could run the work that the urgent operations must wait for.
       let (low, urgent) = (OperationQueue(limit: 1), OperationQueue())
       low.qualityOfService = .background
       let end = low.occupy()
@@ -124,7 +124,7 @@ import Testing
         }
       }
       blockThread(until: waiting)
-      // One waits, and the next is denied a thread: if it had the last thread of the others, nothing could continue.
+      // One waits, and the next is denied a thread: if it had the other classes' last thread, nothing could continue.
       #expect(eventually { ThreadLimit.isHungry(WorkerClass.normal.bit) })
       end.open()
       try await urgent.untilAllOperationsAreFinished()

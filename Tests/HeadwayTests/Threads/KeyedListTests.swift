@@ -79,7 +79,7 @@ import Testing
 }
 
 @Suite("Cost of many", .hangLimit) struct ManyTests {
-  @Test("W3: waiting tasks are cancelled in any order, and the others continue") func cancelledTasks() async throws {
+  @Test("W3: waiting tasks are cancelled in any order, and the rest continue") func cancelledTasks() async throws {
     let queue = OperationQueue()
     queue.isSuspended = true
     let operation = BlockOperation {}
@@ -159,7 +159,7 @@ import Testing
     #expect(whole.completedUnitCount == 1_000)
   }
 
-  @Test("Q10: each operation of a queue counts in the whole that the queue's progress is a part of")
+  @Test("Q10: each operation of a queue counts in the parent of the queue's progress")
   func queueAsPart() async throws {
     let queue = OperationQueue()
     queue.progress.totalUnitCount = 1_000

@@ -10,7 +10,7 @@ struct DispatchRival: IndependentRival, OperationKindRival, GraphRival, FanRival
     group.wait()
   }
 
-  /// A node is a dispatch group that is left once for each dependency.
+  /// A node is a dispatch group. Each dependency leaves it once.
   ///
   /// The group notifies a block that does the node's work.
   func run(_ graph: DependencyGraph, body: (Int) -> Body) {

@@ -41,7 +41,7 @@ protocol OperationKindRival: Rival {
 protocol FunctionRival: Rival {
   /// Returns when this many functions have called the body and returned.
   ///
-  /// If `suspending` is true, each function suspends once before that.
+  /// If `suspending` is true, each function suspends once before it returns.
   func run(count: Int, suspending: Bool, body: @escaping Body)
 }
 
@@ -59,7 +59,7 @@ protocol AsynchronousRival: FunctionRival {
   ///
   /// Then creates functions that do nothing, each after the previous one has returned.
   ///
-  /// - Returns: The time in seconds until `turns` of the latter have returned.
+  /// - Returns: The time in seconds until `turns` of these calls have returned.
   func secondsOfTurns(_ turns: Int, besideBlocking count: Int, call: @escaping Body) -> Double
 }
 

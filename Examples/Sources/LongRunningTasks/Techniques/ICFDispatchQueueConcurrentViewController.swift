@@ -16,7 +16,7 @@ final class ICFDispatchQueueConcurrentViewController: TechniqueController {
 
   private func performLongRunningTask(forIteration iteration: Int) {
     screen.began(iteration)
-    // The sample changes an array from several threads at the same time without a lock, which is an error.
+    // The sample incorrectly changes an array from several threads at the same time, without a lock.
     let newItems = Mutex<[String]>([])
     // `dispatch_apply`: it returns when all iterations have.
     DispatchQueue.concurrentPerform(iterations: screen.itemCount) { index in

@@ -191,7 +191,7 @@ import Testing
 
   // MARK: Errors
 
-  @Test("the first error stops the run, and names the node") func failing() throws {
+  @Test("the first error stops the run and contains the node's name") func failing() throws {
     let record = EventRecorder<String>()
     let graph = try OperationGraph { graph in
       let load = graph.addNode("load") { record.record("load") }
@@ -338,7 +338,7 @@ import Testing
     #expect(census.eventuallyEmpty())
   }
 
-  @Test("an operation is freed when its run is over") func operationMemory() throws {
+  @Test("an operation is freed when its run has completed") func operationMemory() throws {
     let graph = try rows { _ in }
     let queue = OperationQueue()
     weak var last: GraphOperation?

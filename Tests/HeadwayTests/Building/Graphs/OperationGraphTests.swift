@@ -86,7 +86,7 @@ import Testing
 
   // MARK: Cycles
 
-  @Test("a cycle of nodes is an error that names them") func cycle() throws {
+  @Test("a cycle is rejected with the names of its nodes") func cycle() throws {
     let error = try #require(throws: OperationGraphError.self) {
       try OperationGraph { graph in
         let before = graph.addNode("before") {}
@@ -218,7 +218,7 @@ import Testing
 
   // MARK: Limits
 
-  @Test("as many nodes run at the same time as the limit allows, and no more", arguments: [1, 2, 3])
+  @Test("exactly as many nodes run at the same time as the limit allows", arguments: [1, 2, 3])
   func limit(_ limit: Int) throws {
     let crowd = Crowd()
     let meeting = Meeting(of: limit)

@@ -168,7 +168,7 @@ import Testing
 
   #if os(Linux)
   // This runs in its own process, whose workers are all busy.
-  @Test("P3, P5: a task continues on a thread of the class to which its operation was raised in the meantime")
+  @Test("P3, P5: a task continues on a thread of the class that its operation was raised to in the meantime")
   func partMovesToAnotherClass() async {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue(name: "low", qualityOfService: .background)

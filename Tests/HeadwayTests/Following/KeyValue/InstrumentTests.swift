@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("Q20: an instrument is called when an operation is added (in the adding code's context), starts and finishes")
+  @Test("Q20: an instrument is called when an operation is added (in the caller's context), starts and finishes")
   func calls() async throws {
     let (queue, witness) = (OperationQueue(), Witness())
     queue.failureHandler = { _, _ in }

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("K1: composed key paths, and those of a subclass's properties, are not known keys") func composed() {
+  @Test("K1: composed key paths, and key paths of a subclass's properties, are not known keys") func composed() {
     let composed = (\Operation.name).appending(path: \.?.count)
     let appended = (\Counting.self).appending(path: \.isFinished)
     for _ in 0..<3 {

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Headway
 
-/// A thread that reads part of a progress, while another changes it.
+/// A thread that reads part of a progress while another thread changes that part.
 @Suite("Steps of progress", .hangLimit) struct ProgressStepTests {
   private func hasNote(_ part: OperationProgress) -> Bool { part.hasReported.load(ordering: .relaxed) }
 
-  // The thread that reads the whole, X, and one that changes the part, Y, which has the part's lock:
+  // Thread X reads the whole. Thread Y changes the part and has the part's lock:
   //
   //     X: clears the note of the part
   //                                        Y: changes the part

@@ -68,7 +68,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("C5, C6: operations that were added just before are cancelled with the others") func cancelled() {
+  @Test("C5, C6: operations that were added just before are cancelled, too") func cancelled() {
     for _ in 0..<200 {
       let queue = OperationQueue()
       let counter = Atomic<Int>(0)

@@ -177,7 +177,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P5: blocks are raised to the class of the callers that wait for them, not to that of earlier ones")
+  @Test("P5: blocks are raised to the class of the callers that wait for them, not of earlier callers")
   func raisedLess() {
     let queue = suspendedQueue()
     wait(for: queue, by: .normal)

@@ -22,10 +22,11 @@ import Testing
     }
   }
 
-  /// How many operations that do nothing follow the others: more than a batch holds.
+  /// How many operations that do nothing follow: more than a batch holds.
   private static let quickCount = 2 * Batch.capacity
 
-  /// Gives the queue `first`, which is the first operation of a batch, and the others, which are taken while it runs.
+  /// Gives the queue `first`, which is the first operation of a batch, and `others`, which are taken while `first`
+  /// runs.
   private func fill(_ first: BlockOperation, and others: [BlockOperation]) {
     queue.addOperations([first] + others, waitUntilFinished: false)
     for _ in 0..<Self.quickCount { queue.addOperation {} }

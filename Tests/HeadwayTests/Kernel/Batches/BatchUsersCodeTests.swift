@@ -7,7 +7,7 @@ import Testing
 
 /// User code that a batch's thread runs between two operations: it can take long, and wait for anything.
 @Suite("User code between operations of a batch", .hangLimit) struct BatchUsersCodeTests {
-  /// Adds an operation with many others before and behind it, so that it is in the middle of a batch.
+  /// Adds an operation with many operations before and after it, so that it is in the middle of a batch.
   private func add(_ operation: Headway.Operation, amongOthersTo queue: OperationQueue) {
     queue.isSuspended = true
     let others = (0..<300).map { _ in BlockOperation {} }

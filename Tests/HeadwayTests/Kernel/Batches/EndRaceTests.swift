@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(
-    "Q5, Q6: an operation that ends while it is added leaves the queue, for each way of adding",
+    "Q5, Q6: an operation that ends while it is added leaves the queue, no matter how it is added",
     arguments: ["one", "several", "dependent"])
   func whileAdding(kind: String) {
     let queue = OperationQueue(limit: 1)

@@ -58,7 +58,7 @@ import Testing
     #expect(waits.events == [true])
   }
 
-  @Test("Q1, B5: the thread that ends the last operation of a queue keeps the queue, if no other thread does")
+  @Test("Q1, B5: the thread that finishes the last operation of a queue keeps the queue alive, if no other thread does")
   func keepsQueue() async {
     let (weak, calls) = (WeakReference<OperationQueue>(), EventRecorder<Bool>())
     let operation = AsynchronousOperation()

@@ -155,7 +155,7 @@ import Testing
     for workerClass in WorkerClass.allCases { #expect(executor.waitingCount(workerClass) == 0) }
   }
 
-  @Test("P5, Q16: threads of the new class help an operation that makes calls; no request is left")
+  @Test("P5, Q16: threads of the new class help an operation that makes calls; no request remains")
   func helpers() {
     let executor = ClassedExecutor()
     let counter = Counter()

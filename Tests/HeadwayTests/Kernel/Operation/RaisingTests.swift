@@ -156,7 +156,7 @@ import Testing
     #expect(try await task.value == processNiceValue())
   }
 
-  @Test("P5: the thread of a running operation is raised with it, if the process is allowed to do so")
+  @Test("P5: the thread of a running operation is raised with it, if the process is allowed to raise threads")
   func thread() {
     guard mayLowerNiceValue() else { return }
     let queue = OperationQueue(limit: 1)

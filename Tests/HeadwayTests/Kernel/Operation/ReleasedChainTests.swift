@@ -124,7 +124,7 @@ import Testing
 
   @Test("O8: an object that blocks while it is freed does not delay others that are freed with it")
   func blockedDeinit() {
-    /// Frees a group, which another thread then ends, and waits for that.
+    /// Frees a group, which another thread then finishes, and waits until it has finished.
     final class Blocking: Sendable {
       private let group: Mutex<GroupOperation?>
       private let member: Operation

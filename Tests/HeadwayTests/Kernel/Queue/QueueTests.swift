@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite("Queue", .hangLimit) struct QueueTests {
-  @Test("Q1: every way of adding runs the operation") func adding() {
+  @Test("Q1: each method that adds an operation runs it") func adding() {
     let queue = OperationQueue()
     let record = EventRecorder<Int>()
     queue.addOperation(BlockOperation { record.record(1) })
@@ -124,7 +124,7 @@ import Testing
     #expect(crowd.most == limit)
   }
 
-  @Test("Q3: a limit of 1 is not first in, first out: readiness comes first") func notFirstInFirstOut() {
+  @Test("Q3: a limit of 1 is not first in, first out: readiness takes precedence") func notFirstInFirstOut() {
     let queue = OperationQueue(limit: 1)
     let record = EventRecorder<Int>()
     let (first, second) = (BlockOperation { record.record(1) }, BlockOperation { record.record(2) })

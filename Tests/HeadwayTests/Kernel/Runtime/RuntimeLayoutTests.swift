@@ -4,7 +4,7 @@ import Testing
 
 @testable import Headway
 
-/// What Headway reads of the Swift runtime's objects, and how it works without that.
+/// The layout of the Swift runtime's objects that Headway reads, and how Headway works without it.
 ///
 /// With a new toolchain, run this first.
 @Suite("Layout of the runtime", .hangLimit) struct RuntimeLayoutTests {
