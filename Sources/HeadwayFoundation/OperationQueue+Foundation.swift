@@ -132,7 +132,7 @@ private enum QueuesOnFoundation {
 
   private struct State {
     var references: [ObjectIdentifier: Reference] = [:]
-    /// When there are this many references, those without a queue are removed.
+    /// When there are this many references, the references without a queue are removed.
     var sweepCount = 16
 
     mutating func removeFormerIfMany() {

@@ -88,7 +88,7 @@ public final class ManualClock: Clock, Sendable {
   /// - Complexity: O(*n*) in the number of sleeping tasks.
   public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.lazy.map(\.deadline).min() } }
 
-  /// Advances the clock, and wakes the tasks whose deadlines have passed, the earliest first.
+  /// Advances the clock and wakes the tasks whose deadlines have passed, the earliest first.
   ///
   /// This method returns when they have been woken; they continue on their own executors.
   ///

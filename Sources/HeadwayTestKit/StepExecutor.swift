@@ -19,7 +19,7 @@ import Synchronization
 ///
 /// The rules of the queue still apply: a step starts the operation that the queue chooses at that moment, by readiness,
 /// priority, limit, suspension, and barriers. If several queues, or a queue and a completion block, can run a step, the
-/// executor chooses: the one that has waited longest or, with a seed, any of them.
+/// executor chooses the one that has waited longest or, with a seed, a random one.
 ///
 /// You can use every member from any thread.
 public final class StepExecutor: Sendable {

@@ -126,7 +126,7 @@ extension Admission {
   private func predecessorInOrder(of operation: Operation) -> Operation? {
     if operation.admission.place != .taken {
       var lists = [OperationReference(operation).memberPrevious]
-      // Operations that were put back were added before those that have been in no batch.
+      // Operations that were put back were added before the operations that have been in no batch.
       if !operation.admission.wasReturned { lists.append(members.returned.last) }
       for last in lists {
         var position = last

@@ -17,7 +17,7 @@ extension KnownWait {
     }
   }
 
-  /// Whether the wait can be for an operation, for a group that contains it, or for one of their queues.
+  /// Whether the wait can be for an operation, for a group that contains it, or for a queue of either.
   fileprivate func concerns(_ caller: Operation) -> Bool {
     switch goal {
     case .end(let operation), .state(let operation): caller.withGroups.contains { $0 === operation }
@@ -90,10 +90,10 @@ extension WaitGraph {
 
   /// Reports the wait of a task if it can't end, now or later.
   ///
-  /// If the task waits for the end of its own operation or of a group that contains it, or until one of their queues is
-  /// empty, this function searches for a cycle immediately. Otherwise, a search follows later, in two cases: the wait
-  /// can be for one of these operations or queues, or other operations can wait for something that the task's operation
-  /// uses. See ``lookForCycle(through:in:while:after:)``.
+  /// If the task waits for its own operation, for a group that contains it, or until the queue of either is empty, this
+  /// function searches for a cycle immediately. Otherwise, a search follows later, in two cases: the wait can be for
+  /// one of these operations or queues, or other operations can wait for something that the task's operation uses. See
+  /// ``lookForCycle(through:in:while:after:)``.
   ///
   /// - Parameters:
   ///   - wait: The wait of the calling task.
@@ -116,8 +116,8 @@ extension WaitGraph {
   /// Searches for a cycle while an operation waits without blocking a thread, and reports it.
   ///
   /// Called for operations that other operations can wait for because of resources, keys or concurrency slots, or whose
-  /// wait can be for the operation itself. Each cycle through such a wait contains one of them. At increasing
-  /// intervals, the search takes O(*n*) in the number of operations that the operation waits for.
+  /// wait can be for the operation itself. Each cycle through such a wait contains an operation of this kind. At
+  /// increasing intervals, the search takes O(*n*) in the number of operations that the operation waits for.
   ///
   /// - Parameters:
   ///   - operation: The operation that waits.

@@ -56,7 +56,7 @@ struct WaitGraph {
     }
   }
 
-  /// Reads the obstacles of stuck operations again and removes those that they no longer wait for.
+  /// Reads the obstacles of stuck operations again and removes the obstacles that they no longer wait for.
   private mutating func readAgain() {
     for position in vertices.indices where vertices[position].isStuck {
       let operation = vertices[position].operation
@@ -82,7 +82,7 @@ struct WaitGraph {
     return vertices.count - 1
   }
 
-  /// Determines which operations can continue: those without obstacles, and those that wait only for such operations.
+  /// Determines which operations can continue: operations without obstacles, and operations that wait only for these.
   private mutating func release() {
     for position in vertices.indices { vertices[position].waiting = [] }
     for position in vertices.indices where vertices[position].isStuck {
@@ -141,7 +141,7 @@ struct WaitGraph {
     case .finished:
       return AdmissionObstacles()
     case .starting, .executing:
-      // An operation that pauses between two attempts waits like one that has not begun.
+      // An operation that pauses between two attempts waits as if it had not begun.
       let queue = operation.hasPause ? operation.queue : nil
       var obstacles = queue?.obstacles(of: operation) ?? AdmissionObstacles()
       for wait in operation.waits { wait.add(to: &obstacles) }

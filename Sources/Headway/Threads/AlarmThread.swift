@@ -34,7 +34,7 @@ final class AlarmThread: Sendable {
   func wake(at time: Int64, _ wake: @escaping @Sendable () -> Void) {
     if headway_set_timer(timer, max(time, 1)) != 0 { misuse("A timer could not be set: error \(errno).") }
     guard !hasStarted.exchange(true, ordering: .relaxed) else { return }
-    // A thread that was created by one with a raised nice value would inherit that value.
+    // A thread that was created by a thread with a raised nice value would inherit that value.
     if Guarded<Void>.isLow { PoolManager.perform { self.start(wake) } } else { start(wake) }
   }
 

@@ -36,7 +36,7 @@ package final class BlockExecutor: WorkExecutor {
     state.withLock { $0.work.withdraw(work) }
   }
 
-  /// Changes the waiting work, and then enqueues the missing blocks.
+  /// Changes the waiting work, then enqueues the missing blocks.
   private func change(_ change: (inout WaitingWork) -> Void) {
     let missing = state.withLock { state in
       change(&state.work)

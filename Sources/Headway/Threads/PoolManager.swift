@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// It finds blocked workers while work waits (``WorkerWatch``). For workers with a raised nice value, it runs the
 /// critical sections of locks that other threads acquire (``Guarded``). It also creates threads: a thread created by
-/// such a worker would inherit its nice value and could not lower it. It runs no user code, and blocks only on those
+/// such a worker would inherit its nice value and could not lower it. It runs no user code and blocks only on those
 /// locks.
 ///
 /// It starts with the first worker that has a raised nice value, or with the first work that has to wait. It ends a few
@@ -132,8 +132,8 @@ final class PoolManager: Sendable {
   /// Starts the thread, if it is not running.
   ///
   /// A thread adds its request first and then checks whether the pool manager runs. A pool manager that ends first
-  /// clears its flag, then checks for requests. All four accesses are sequentially consistent, so one of the two sees
-  /// the other.
+  /// clears its flag, then checks for requests. All four accesses are sequentially consistent, so one of the two
+  /// threads sees the other.
   private func run() -> Bool {
     guard !isRunning.exchange(true, ordering: .sequentiallyConsistent) else { return true }
     guard startThread(named: "headway-manager", { self.work() }) != 0 else { return true }

@@ -4,8 +4,8 @@ import Synchronization
 /// Headway's threads of one class, shared by all queues of the process.
 ///
 /// A worker takes the oldest piece of work. If there is none, it sleeps on its own semaphore, and ends after some
-/// seconds. The number of workers at work is the number of processors. The ``PoolManager`` finds those that are
-/// blocked, and other workers take their places. `README.md` next to this file explains why no work is forgotten.
+/// seconds. The number of workers at work is the number of processors. The ``PoolManager`` finds blocked workers, and
+/// other workers take their places. `README.md` next to this file explains why no work is forgotten.
 final class WorkerPool: WorkExecutor {
   private static let normal = WorkerPool(.normal)
   private static let utility = WorkerPool(.utility)
@@ -33,7 +33,7 @@ final class WorkerPool: WorkExecutor {
     var work = WaitingWork()
     /// The sleeping workers.
     ///
-    /// The one that fell asleep last, whose memory is warm, wakes first.
+    /// The worker that fell asleep last, whose memory is warm, wakes first.
     var sleeping: [Worker] = []
     /// All workers.
     var workers: [Worker] = []
@@ -46,8 +46,8 @@ final class WorkerPool: WorkExecutor {
     /// There is no burst before this time, in nanoseconds of uptime, because workers that were found blocked have
     /// computed again.
     var noBurstBefore: UInt64 = 0
-    /// Whether one worker can be added to those at work, for work that has waited long while all workers are busy with
-    /// other work.
+    /// Whether one worker can be added to the workers at work, for work that has waited a long time while all of them
+    /// are busy with other work.
     var helpsOut = false
     /// The number of pieces of work that were taken.
     ///

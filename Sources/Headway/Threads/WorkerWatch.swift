@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Finds workers that are blocked, and those that compute again.
+/// Finds workers that are blocked and workers that compute again.
 ///
 /// It belongs to the pool manager's thread.
 ///
@@ -74,7 +74,7 @@ struct WorkerWatch {
     return remaining
   }
 
-  /// Checks the workers of a pool, and applies the result to the pool.
+  /// Checks the workers of a pool and applies the result to the pool.
   ///
   /// - Returns: Whether anything changed.
   private mutating func look(at pool: WorkerPool, _ now: UInt64) -> Bool {
@@ -117,7 +117,7 @@ struct WorkerWatch {
   /// Judges a worker by the time since it was last judged; nil if that is too short.
   private static func judge(_ worker: Worker, wasBlocked: Bool, _ now: UInt64) -> Judgement? {
     guard let probe = worker.probe, let time = probe.processorTime else { return nil }
-    // It has slept in the pool since then, so what it did before does not count. Or its clock has jumped.
+    // It has slept in the pool since then, so its previous activity does not count. Or its clock has jumped.
     guard let seen = worker.seen, seen.sleepCount == worker.sleepCount, seen.processorTime <= time else {
       worker.seen = (worker.sleepCount, now, time)
       return nil

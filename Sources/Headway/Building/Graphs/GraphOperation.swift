@@ -2,7 +2,7 @@ import Synchronization
 
 /// An operation that runs each node of an ``OperationGraph`` once.
 ///
-/// Create one with ``OperationGraph/makeOperation(maxConcurrentNodeCount:recordingTimes:)``.
+/// Create a graph operation with ``OperationGraph/makeOperation(maxConcurrentNodeCount:recordingTimes:)``.
 ///
 /// The thread that starts the operation executes nodes, and workers of the pool help it if several nodes could run at
 /// the same time. The thread never waits for them: if none arrives, it executes all nodes itself. When it finds no

@@ -13,9 +13,9 @@ import Synchronization
 /// A worker that the pool needs elsewhere makes way: it leaves its nodes on its stack. Therefore the thread that is
 /// last to be busy checks for such nodes first.
 ///
-/// Nodes that others can take are never left to a thread that is inside a block. A thread that shares nodes reads how
-/// many participants there are, and requests another one. A thread that leaves subtracts itself from that number, then
-/// checks for nodes once more.
+/// Nodes that others can take are never left to a thread that is inside a block. A thread that shares nodes reads the
+/// number of participants and requests another one. A thread that leaves subtracts itself from that number, then checks
+/// for nodes once more.
 ///
 /// When a run has completed, its requests to the pool are withdrawn. `Models/graph.pml` has this protocol.
 ///
@@ -82,7 +82,7 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
 
   /// Begins a run of an operation.
   ///
-  /// The calling thread must be the only one that uses the run. It becomes the first participant and has lane 0.
+  /// No other thread may use the run at the same time. It becomes the first participant and has lane 0.
   func begin(_ operation: GraphOperation, limit: Int, home: RecycledGraphRuns) {
     if lanes.count < limit {
       lanes.deallocate()

@@ -9,8 +9,8 @@ extension OperationQueueProtocol {
   /// ```
   ///
   /// If the call joins an operation, the function that you pass is not called, and the name, policy and dependencies
-  /// that you pass have no effect. The priority and the quality of service that you pass can only raise those of the
-  /// operation.
+  /// that you pass have no effect. The priority and the quality of service that you pass can only raise the operation's
+  /// own.
   ///
   /// The function runs with the task-local values of the caller that added the operation. The function must not join
   /// its own operation and await the value, because it would wait for itself forever.
@@ -64,7 +64,7 @@ private struct CoalescingRequest {
     keys.table.withLock { $0.join(key, coalescing, type: Success.self) }.flatMap { task(for: $0) }
   }
 
-  /// Adds a new operation, unless another thread has added one with the key in the meantime.
+  /// Adds a new operation, unless another thread has added an operation with the key in the meantime.
   func add<Success>(_ operation: TaskOperation<Success>) -> CoalescedTask<Success> {
     let work = CoalescedWork(key, in: keys, type: Success.self)
     settings.configure(operation, work)

@@ -70,7 +70,7 @@ extension Admission {
       if level > operation.state.current.qualityLevel { escalated.append(Raised(operation: operation, level: level)) }
     }
     batches.forEach {
-      // Also those that the thread has taken and is about to begin: otherwise, the queue would not look again.
+      // Includes operations that the thread has taken and is about to begin. Otherwise, the queue would not look again.
       $0.forEachUnfinished(look)
       // An operation that the thread has continued with.
       $0.withRunning(look)

@@ -188,7 +188,7 @@ private final class FirstError<Failure: Error>: Sendable {
 
 /// The results of a function for several inputs.
 private final class MappedOutputs<Output: Sendable>: @unchecked Sendable {
-  // Each element is set once, by the operation that has taken its number. All are read after those operations have
+  // Each element is set once, by the operation that has taken its number. They are all read after the operations have
   // ended.
   private let elements: UnsafeMutableBufferPointer<Output?>
 

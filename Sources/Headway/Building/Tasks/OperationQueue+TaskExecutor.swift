@@ -12,7 +12,7 @@
 ///
 /// *Actors are the exception.* When such a task calls an actor that does not have its own executor, the actor's next
 /// job is also an operation of this queue (SE-0417). While the queue is suspended or full, or while that job waits
-/// behind others, the actor and every other task that calls it must wait. To avoid that, do one of these:
+/// behind others, the actor and every other task that calls it must wait. To avoid that, do one of the following:
 /// - Give the actor its own executor, such as a queue whose order is ``QueueOrder/fifo``
 ///   (``OperationQueueProtocol/asUnownedSerialExecutor()``).
 /// - Call the actor in `withTaskExecutorPreference(globalConcurrentExecutor) { … }`.

@@ -88,7 +88,7 @@ extension OperationQueueProtocol {
 }
 
 extension OperationQueueProtocol {
-  /// Shows what to write instead of a block that awaits.
+  /// Shows the replacement for a block that awaits.
   ///
   /// - Parameter block: A block that awaits.
   @_disfavoredOverload

@@ -12,8 +12,8 @@ extension OperationQueueProtocol {
   /// been requested yet, so even an endless sequence of inputs needs the memory of only a few. Nothing happens before
   /// the first result is requested, and each iteration calls the function again.
   ///
-  /// After an error, no further call begins, and running calls are cancelled: all of them, or, if the results are in
-  /// order, those after the one that failed. The error is thrown at its position in the sequence, when none of the
+  /// After an error, no further call begins, and running calls are cancelled. If the results are in order, only the
+  /// calls after the failed one are cancelled. The error is thrown at its position in the sequence, when none of the
   /// calls is running. If the task is cancelled, the same happens when it next requests a result, or immediately if it
   /// waits for one. Leaving the loop early cancels the running calls without waiting for them. Nothing waits for a
   /// sequence of inputs that is producing its next element.

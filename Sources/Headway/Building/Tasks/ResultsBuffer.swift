@@ -162,7 +162,7 @@ final class ResultsBuffer: Sendable {
     return true
   }
 
-  /// Changes the state, and wakes the tasks that wait for a result if one is available or none follows.
+  /// Changes the state and wakes the tasks that wait for a result if one is available or none follows.
   private func change(_ change: (inout State) -> Void) {
     let woken = state.withLock { state in
       change(&state)

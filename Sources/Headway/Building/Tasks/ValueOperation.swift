@@ -46,7 +46,7 @@ extension InvocationOperation: ValueOperation {
 }
 
 extension OperationQueueProtocol {
-  /// Adds an operation, and suspends the task until it has finished.
+  /// Adds an operation, then suspends the task until it has finished.
   ///
   /// If the task is cancelled, the operation is cancelled. This method still returns only after the operation has
   /// finished.

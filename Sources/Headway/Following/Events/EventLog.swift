@@ -48,12 +48,12 @@ final class EventLog: Sendable {
   /// The caller wakes them when it holds no lock.
   func takeWaiters() -> [Waiter] { state.withLock { $0.waitingCount > 0 ? $0.takeDueWaiters() : [] } }
 
-  /// Appends an event, and wakes the listeners that wait.
+  /// Appends an event and wakes the listeners that wait.
   ///
   /// Called with no lock held.
   func appendAndWake(_ event: OperationQueueEvent) { _ = appendAndWake(event) { true } }
 
-  /// Appends an event if a step succeeds, and wakes the listeners that wait.
+  /// If a step succeeds, appends an event and wakes the listeners that wait.
   ///
   /// Called with no lock held.
   ///

@@ -68,8 +68,8 @@ public struct OperationStates: AsyncSequence, Sendable {
 
 /// Converts the changes that observers are notified of into states.
 private final class StateObserver: Observer, @unchecked Sendable {
-  // `first` and `last` belong to the thread that adds the observer, and then to the one that notifies. The list of
-  // observers passes that role on under its lock.
+  // `first` and `last` belong to the thread that adds the observer, then to the notifying thread. The list of observers
+  // passes that role on under its lock.
   private let continuation: AsyncStream<OperationState>.Continuation
   private var first: OperationState?
   private var last: OperationState?

@@ -102,7 +102,7 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
       position < events.count ? deliver() : await take(isolation: actor)
     }
 
-    /// Takes events from the buffer, and delivers the first one.
+    /// Takes events from the buffer and delivers the first one.
     @usableFromInline
     mutating func take(isolation actor: isolated (any Actor)?) async -> OperationQueueEvent? {
       events = await buffer.take(isolation: actor)

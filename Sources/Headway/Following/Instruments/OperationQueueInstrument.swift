@@ -25,10 +25,9 @@
 /// same method concurrently. Jobs of tasks that use the queue as their executor are not reported.
 ///
 /// The values that an instrument binds are available on the thread that runs a block or `main()`, and in the task of a
-/// ``TaskOperation``. If several threads work for one operation, the other threads don't have them: those that run
-/// further execution blocks, or the iterations of
-/// ``OperationQueueProtocol/concurrentPerform(iterations:execute:)``. The operations inside a ``GroupOperation`` belong
-/// to the queue of the group.
+/// ``TaskOperation``. If several threads work for one operation, the threads that run further execution blocks, or the
+/// iterations of ``OperationQueueProtocol/concurrentPerform(iterations:execute:)``, don't have these values. The
+/// operations inside a ``GroupOperation`` belong to the queue of the group.
 public protocol OperationQueueInstrument: AnyObject, Sendable {
   /// Called when code is about to add an operation, before the operation can start.
   ///

@@ -3,7 +3,7 @@ struct DependentKeys {
   /// The class's `keyPathsForValuesAffectingValue(forKey:)`.
   let pathsAffecting: (String) -> Set<String>
 
-  /// Finds the properties that depend on one that changes, directly or through others.
+  /// Finds the properties that depend on a changing property, directly or through other properties.
   ///
   /// - Parameters:
   ///   - keys: The properties to choose from.

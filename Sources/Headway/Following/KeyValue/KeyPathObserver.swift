@@ -13,9 +13,9 @@ struct ChangeHandler<Object: AnyObject, Value>: Sendable {
 
 /// An observer of one property.
 class KeyPathObserver<Root: AnyObject, Value>: Observer, @unchecked Sendable {
-  // `last`, `first`, `hasExecuted` and `hasNotifiedOfPrior` belong to the thread that adds the observer, and then to
-  // the one that notifies. The list of observers passes that role on under its lock, so Swift does not need to check at
-  // each access that the access is exclusive. A key path never changes.
+  // `last`, `first`, `hasExecuted` and `hasNotifiedOfPrior` belong to the thread that adds the observer, then to the
+  // notifying thread. The list of observers passes that role on under its lock, so Swift does not need to check at each
+  // access that the access is exclusive. A key path never changes.
 
   private let key: ObservedKey
   private let options: KeyValueObservingOptions

@@ -14,7 +14,7 @@ enum KnownKeyPaths {
   private static let bitsOfCount: UInt64 = 6
   /// Each entry is an address, with the position of the key in ``keys`` in the bits of ``positionBits``; 0 while it is
   /// empty.
-  // The pointer does not change, and its elements are atomic.
+  // The pointer does not change; its elements are atomic.
   nonisolated(unsafe) private static let entries: UnsafeMutablePointer<Atomic<UInt>> = {
     let entries = UnsafeMutablePointer<Atomic<UInt>>.allocate(capacity: 1 << bitsOfCount)
     for position in 0..<1 << bitsOfCount { (entries + position).initialize(to: Atomic(0)) }
@@ -37,7 +37,7 @@ enum KnownKeyPaths {
     return entry & ~positionBits == address ? keys[Int(entry >> positionShift)] : nil
   }
 
-  /// Adds a key path to the table, unless its key shows that it is not one of this module's properties.
+  /// Adds a key path to the table, unless its key shows that it isn't a property of this module.
   static func note(_ key: ObservedKey, of keyPath: AnyKeyPath) {
     guard let position = keys.firstIndex(of: key) else { return }
     let address = UInt(bitPattern: Unmanaged.passRetained(keyPath).toOpaque())

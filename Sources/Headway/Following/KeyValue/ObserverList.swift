@@ -107,7 +107,7 @@ final class ObserverList: Sendable {
       if let others { others.list.forEach(body) }
     }
 
-    /// The property that is observed, among those that a subclass has added; nil if there are several, or none.
+    /// The observed property, if it was added by a subclass; nil if there are several such properties, or none.
     var onlyOwnKey: ObservedKey? {
       var (only, areSeveral): (ObservedKey?, Bool) = (nil, false)
       forEach { observer in
@@ -181,7 +181,7 @@ final class ObserverList: Sendable {
       backlog.items.append(item)
     }
 
-    /// Returns the next item, and its position among all that were ever appended.
+    /// Returns the next item and its position among all items that were ever appended.
     mutating func takeItem() -> (item: Item, number: Int)? {
       guard let backlog, let item = backlog.items.popFirst() else { return nil }
       backlog.takenCount += 1
@@ -190,7 +190,7 @@ final class ObserverList: Sendable {
       return (item, backlog.takenCount)
     }
 
-    /// Makes the calling thread the one that notifies, if no other thread notifies and no item waits.
+    /// Makes the calling thread the notifying thread, if no other thread notifies and no item waits.
     mutating func takeTurn() -> Bool {
       guard !isNotifying, !hasItems else { return false }
       isNotifying = true
@@ -341,7 +341,7 @@ final class ObserverList: Sendable {
 
   /// Notifies the observers of all waiting items.
   ///
-  /// The calling thread must be the one that notifies.
+  /// The calling thread must be the notifying thread.
   private func notifyOfRest(of object: AnyObject) {
     while !endTurn(), let next = next(hasTurn: true) { notify(of: object, next) }
   }
@@ -421,7 +421,7 @@ final class ObserverList: Sendable {
 
   /// Removes and returns the next item.
   ///
-  /// - Parameter hasTurn: Whether the calling thread is the one that notifies.
+  /// - Parameter hasTurn: Whether the calling thread is the notifying thread.
   /// - Returns: The item and the observers to notify; nil if there is no item, or if another thread is notifying.
   private func next(hasTurn: Bool) -> (item: Item, number: Int, observers: Observers)? {
     state.withLock { state in

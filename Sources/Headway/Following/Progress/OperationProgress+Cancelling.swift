@@ -84,7 +84,7 @@ extension OperationProgress {
     if passesOn { passPauseOn() }
   }
 
-  /// Calls the handlers, and passes the state on to the parts.
+  /// Calls the handlers and passes the state on to the parts.
   ///
   /// One thread at a time does this, until the parts have the current state. Other threads, and the handlers, can pause
   /// and resume in the meantime.

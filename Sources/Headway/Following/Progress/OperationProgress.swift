@@ -118,7 +118,7 @@ public final class OperationProgress: Sendable {
 
   /// The number of units of work; 0 or less if unknown.
   ///
-  /// The code that counts decides what a unit is: bytes, rows, files.
+  /// You choose the unit: bytes, rows, or files, for example.
   public var totalUnitCount: Int64 {
     get { state.withLock { $0.total } }
     set {
@@ -128,7 +128,7 @@ public final class OperationProgress: Sendable {
     }
   }
 
-  /// The number of completed units, not including those of unfinished children.
+  /// The number of completed units, excluding units of unfinished children.
   ///
   /// Setting it notifies the observers, on the calling thread, if this completes another hundredth. Observers are not
   /// notified when the count decreases. Only one thread at a time should use `+=`, which reads and then writes. If

@@ -24,7 +24,7 @@ struct AddedBlock {
   /// Frees a block whose function was exchanged for an empty one, which owns nothing.
   static func free(_ added: UnsafeMutablePointer<AddedBlock>) { memory.give(added) }
 
-  /// Makes the operation of a block, and frees the block.
+  /// Creates the operation of a block and frees the block.
   ///
   /// Runs no user code, so it can be called under the queue's lock.
   ///
@@ -39,7 +39,7 @@ struct AddedBlock {
 }
 
 extension BlockOperation {
-  /// Creates an operation for a block that was added to a queue, or reuses one that has ended.
+  /// Creates an operation for a block that was added to a queue, or reuses an operation that has ended.
   ///
   /// - Parameters:
   ///   - block: The block to run. Afterward, it is an empty one.

@@ -146,8 +146,8 @@ extension Admission {
 
   /// Adds the noted operations to the ready ones.
   ///
-  /// - Parameter body: Called with each operation, and whether it became one of the ready operations. The caller must
-  ///   release it when no lock is held.
+  /// - Parameter body: Called with each operation, and whether it became ready to start. The caller must release it
+  ///   when no lock is held.
   mutating func collectNewlyReady(_ body: (OperationReference, _ isReady: Bool) -> Void) {
     batches.forEach { batch in
       while let reference = batch.nextReadied() {

@@ -117,7 +117,8 @@ extension Admission {
   private func checkPlace(of operation: Operation) {
     let (place, phase) = (operation.admission.place, operation.state.current.phase)
     check(place != .none && place != .taken, operation)
-    // Except for cancelled operations, only those before the first barrier, and then that barrier, may have started.
+    // Except for cancelled operations, only the operations before the first barrier, and then the barrier itself, may
+    // have started.
     if place == .running {
       check(laterPosition(of: operation) == nil || operation.state.current.isCancelled, operation)
     }

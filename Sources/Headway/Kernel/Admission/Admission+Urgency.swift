@@ -46,7 +46,8 @@ struct UrgentCounts: Equatable {
 /// because it may wait for an operation that does not.
 ///
 /// Raising marks an operation, moves it if it is ready, and records it if it runs or waits for others (``Raised``).
-/// Once no lock is held, the owner raises its thread or those others (``Operation/raiseFurther(_:)``).
+/// Once no lock is held, the owner raises its thread, or the operations that its operation waits for
+/// (``Operation/raiseFurther(_:)``).
 extension Admission {
   /// An operation that has been raised, and that runs or waits for others.
   struct Raised {
@@ -180,8 +181,8 @@ extension Admission {
 
   // MARK: One operation
 
-  /// Raises operations for an added one that has a quality of service, and the added one if a caller waits for the
-  /// queue.
+  /// Raises operations for an added operation that has a quality of service. Also raises the added operation if a
+  /// caller waits for the queue.
   @inline(never)
   mutating func raiseAdded(_ operation: Operation, _ word: OperationWord) {
     if word.phase != .finished, !word.isCancelled { raisePredecessors(of: operation, word) }
@@ -213,7 +214,7 @@ extension Admission {
     }
   }
 
-  /// Reclaims the operations that threads have taken and not started, and raises those that they run.
+  /// Reclaims the operations that threads have taken but not started, and raises the operations that they run.
   mutating func raiseBatches(to workerClass: WorkerClass) {
     batches.forEach { batch in
       guard workerClass.isMoreUrgent(than: batch.raisedClass) else { return }

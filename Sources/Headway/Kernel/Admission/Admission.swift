@@ -16,7 +16,7 @@ struct Admission: ~Copyable {
   static let mostTickets = 64
   /// How many cancelled operations end in one critical section.
   static let mostCancelled = 64
-  /// How many operations that may have to leave a batch run on their own, after one of them did so.
+  /// After an operation has had to leave a batch, how many such operations run on their own.
   static let mostAlone = 64
   /// How many operations are reevaluated at a time if their overrides hold them back.
   ///
@@ -28,7 +28,7 @@ struct Admission: ~Copyable {
   /// See `Docs/decisions/0038-states-at-one-address.md`.
   private let address = Atomic<Bool>(false)
 
-  /// All operations of the queue, except those of the blocks that have none yet.
+  /// All operations of the queue, except for blocks that have no operation yet.
   var members = Members()
   /// The blocks that have no operations yet.
   var waitingBlocks = WaitingBlocks()
@@ -53,7 +53,7 @@ struct Admission: ~Copyable {
   private(set) var grantedCount = 0
   /// The operations that overrides of `isReady` hold back.
   ///
-  /// The one whose override was evaluated longest ago is the first.
+  /// The first is the operation whose override was evaluated longest ago.
   private(set) var heldBack = OperationList<PlaceLinks>()
   /// The next number for an operation, or for the turn of a lane.
   var nextSequence: UInt64 = 0
@@ -66,7 +66,7 @@ struct Admission: ~Copyable {
   ///
   /// They keep it so that it is not given to operations that are less urgent than their dependents.
   private var (settlingCount, keptPlaces) = (0, 0)
-  /// The operations that were started one by one and have not finished, except those that leave as cancelled.
+  /// The operations that were started one by one and have not finished, except cancelled ones that leave.
   ///
   /// They are grouped by the class that they raise others to.
   var running = RunningOperations()
@@ -131,12 +131,12 @@ struct Admission: ~Copyable {
     }
   }
 
-  /// The operations, in insertion order, without those of the blocks that have none yet.
+  /// The operations, in insertion order, excluding blocks that have no operation yet.
   var madeOperations: [Operation] { members.snapshot(with: batches) }
 
   // MARK: Events of operations
 
-  /// Adds an operation that the caller has reserved, and takes over its ownership.
+  /// Adds an operation that the caller has reserved. Takes over its ownership.
   ///
   /// - Parameters:
   ///   - reference: The operation to add.

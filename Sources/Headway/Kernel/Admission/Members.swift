@@ -1,7 +1,7 @@
-/// All operations of a queue, except those of the blocks that have none yet.
+/// All operations of a queue, except for blocks that have no operation yet.
 ///
-/// It owns its operations, except those in batches: the threads of the batches own them, and release them after they
-/// have finished.
+/// It owns its operations, except for operations in batches. The threads of the batches own those, and release them
+/// after they have finished.
 struct Members {
   /// The operations that have been in no batch, in insertion order.
   private(set) var list = MemberList()

@@ -119,7 +119,7 @@ struct ReadyByClass {
     }
   }
 
-  /// Appends all operations of `other`, which were added after those here.
+  /// Appends all operations of `other`, which were added after the operations of this list.
   ///
   /// O(1).
   mutating func append(_ other: Self) {

@@ -71,7 +71,7 @@ struct ReadyOperations {
     return (operation, level)
   }
 
-  /// Appends all operations of `other`, which were added after those here.
+  /// Appends all operations of `other`, which were added after the operations of this list.
   ///
   /// O(1).
   mutating func append(_ other: ReadyOperations) {

@@ -36,7 +36,7 @@ struct WaitingBlocks: ~Copyable {
   private var lastChunk: UnsafeMutablePointer<Chunk>?
   /// An empty chunk, for the next blocks.
   private var spareChunk: UnsafeMutablePointer<Chunk>?
-  /// The position of the first block in the first chunk, and the one behind the last block in the last chunk.
+  /// The position of the first block in the first chunk, and the position after the last block in the last chunk.
   private var (start, end) = (0, Chunk.capacity)
   private var home: Unmanaged<OperationQueue>?
   private(set) var count = 0

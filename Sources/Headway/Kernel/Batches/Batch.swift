@@ -233,8 +233,8 @@ final class Batch: @unchecked Sendable {
     lastSequence = operation.sequence
   }
 
-  /// How many operations are available to other threads: those that no thread has taken, and those that became ready
-  /// and were not collected.
+  /// How many operations are available to other threads. No thread has taken them, or they became ready and were not
+  /// collected.
   ///
   /// The number of operations that were not taken may already be lower. `head` is read first: if an operation appears
   /// as taken, the results that the thread published before it took that operation are visible.
@@ -369,8 +369,8 @@ final class Batch: @unchecked Sendable {
   /// Ends the batch on behalf of its thread, if that thread is running user code between two operations and all of the
   /// rest has been reclaimed.
   ///
-  /// Such a thread must not occupy a concurrency slot. Call this before collecting what became ready, so that nothing
-  /// is published afterwards.
+  /// Such a thread must not occupy a concurrency slot. Call this before collecting the operations that became ready, so
+  /// that nothing is published afterward.
   private func endIfOutside() {
     guard head.load(ordering: .relaxed) >= count else { return }
     isEnded =
@@ -484,8 +484,8 @@ final class Batch: @unchecked Sendable {
 
   /// Notes that the dependents have been released.
   ///
-  /// A thread that empties the queue after that sees this change: it has reclaimed the rest of the batch, or collected
-  /// what this thread published afterwards.
+  /// A thread that then empties the queue sees this change: it has reclaimed the rest of the batch, or collected the
+  /// results that this thread published afterward.
   func endSettling() { settles.store(false, ordering: .releasing) }
 
   /// Whether a published operation may not yet have released its dependents.
@@ -499,10 +499,10 @@ final class Batch: @unchecked Sendable {
   /// Continues with an operation that became ready, without requesting work from the queue, if no other operation can
   /// start.
   ///
-  /// ``mayBegin(newlyReady:)`` must have returned true. This function checks again what other threads may have changed
-  /// since then.
+  /// ``mayBegin(newlyReady:)`` must have returned true. This function checks again for changes that other threads may
+  /// have made since then.
   ///
-  /// An operation that was among the ready ones before can be in a batch, which must not find it finished.
+  /// An operation that has already been ready can be in a batch, which must not find it finished.
   ///
   /// - Returns: Whether the operation has begun.
   func begin(newlyReady operation: Operation) -> Bool {
@@ -525,7 +525,7 @@ final class Batch: @unchecked Sendable {
       && isMine(operation) && !operation.mayEndLater && placement.workerClass(of: operation) == workerClass
   }
 
-  /// Publishes an operation that became ready, and hands over its ownership, if the queue need not be notified of it
+  /// Publishes an operation that became ready and hands over its ownership, if the queue need not be notified of it
   /// before it next collects the results of the batch.
   func publish(newlyReady reference: OperationReference) -> Bool {
     let number = readiedCount.load(ordering: .relaxed)
@@ -537,7 +537,7 @@ final class Batch: @unchecked Sendable {
     return true
   }
 
-  /// Whether the operation belongs to the batch's queue, and its start and end run no unknown code.
+  /// Whether the operation belongs to the batch's queue and its start and end run no unknown code.
   private func isMine(_ operation: Operation) -> Bool {
     let word = operation.state.current
     // Its queue can be read only after its state word shows that it is listed.

@@ -154,7 +154,8 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
 
   // MARK: Helpers
 
-  /// Requests more threads, unless the limit is reached, counting those on their way, or no numbers remain for them.
+  /// Requests more threads, unless no numbers remain for them or the limit is reached. Threads on their way count
+  /// toward the limit.
   ///
   /// Call this on a thread that is about to take a number.
   private func summon() {
@@ -174,8 +175,8 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
   /// Sends requests for threads that are already counted as requested.
   ///
   /// The calling thread requests and then checks whether the operation has been raised in the meantime. A thread that
-  /// raises the operation stores that first, and then withdraws the requests. As a result, no request for threads of a
-  /// less urgent class remains.
+  /// raises the operation first stores that, then withdraws the requests. As a result, no request for threads of a less
+  /// urgent class remains.
   private func send(_ count: Int, _ help: UrgentHelp?) {
     var (count, help) = (count, help)
     while count > 0 {

@@ -35,7 +35,7 @@ extension OperationQueue {
     }
   }
 
-  /// The operations of the queue, in insertion order, without those of the blocks that have none yet.
+  /// The operations of the queue, in insertion order, excluding blocks that have no operation yet.
   ///
   /// The blocks that have none have not started, and no other code has a reference to their operations.
   final var madeOperations: [Operation] { update(collectingBatches: true) { $0.admission.madeOperations } }
@@ -73,7 +73,7 @@ extension OperationQueue {
     raiseAll(to: WorkerClass(raisingLevel: QualityOfService(priority).level))
   }
 
-  /// Adds a waiter for the current task, and raises the queue's operations to the task's priority.
+  /// Adds a waiter for the current task and raises the queue's operations to the task's priority.
   ///
   /// - Parameter add: Adds the waiter to its list; returns false if there is nothing to wait for.
   /// - Returns: The result of `add`.

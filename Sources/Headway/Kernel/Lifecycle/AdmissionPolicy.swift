@@ -48,7 +48,8 @@ protocol AdmissionPolicy: AnyObject {
   /// - Returns: False if the queue's clock was replaced after the worker had read the time.
   func setTime(_ time: StartTime, of admission: inout Admission) -> Bool
 
-  /// Acquires what an operation needs, after the operation was removed from the ready ones or taken from a batch.
+  /// Acquires everything that an operation needs, after the operation was removed from the ready operations or taken
+  /// from a batch.
   ///
   /// - Returns: False if the operation must wait.
   func mayStart(_ operation: Operation, at now: ClockTime, in admission: inout Admission) -> Bool
@@ -69,7 +70,7 @@ protocol AdmissionPolicy: AnyObject {
   /// Releases the shares of the operations of a batch that have ended and were collected.
   func collectShares(of batch: Batch, in admission: inout Admission)
 
-  /// Releases what an operation has acquired, because it can't start.
+  /// Releases everything that an operation has acquired, because the operation can't start.
   func failToStart(_ operation: Operation, in admission: inout Admission)
 
   /// Counts an operation, with or without a gate, that ``Admission/next(for:at:)`` starts or that continues after a
@@ -108,7 +109,7 @@ protocol AdmissionPolicy: AnyObject {
   /// Called after each change, and after tickets were issued.
   func takeSteps(for queue: OperationQueue, _ admission: inout Admission) -> (any AdmissionPolicySteps)?
 
-  /// Removes what refers to the queue, which is being freed.
+  /// Removes all references to the queue, which is being freed.
   ///
   /// Called with no lock held.
   func end()

@@ -219,7 +219,7 @@ struct Effects: ~Copyable {
     }
 
     private func notifyQueues() {
-      // The dispatch queue may have no other thread to run what the observers wait for.
+      // The dispatch queue may have no other thread to run the work that the observers wait for.
       if let queue, queue._withUnsafeGuaranteedRef({ $0.state.withLock { $0.underlyingQueue } }) != nil {
         let others = Steps()
         swap(&others.queues, &queues)

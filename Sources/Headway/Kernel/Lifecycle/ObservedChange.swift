@@ -49,7 +49,7 @@ struct ObservedChange: Sendable {
   /// The same change, for the case that no other change waits behind it.
   ///
   /// Threads can append their changes in a different order than they made them, and the last one must give the
-  /// observers the current value. So that one carries no value, and observers read the property.
+  /// observers the current value. Therefore, that change carries no value, and observers read the property.
   var asLast: ObservedChange {
     switch key {
     case .queuePriority, .dependencies: isPrior ? self : ObservedChange(key).posted(isPosted)

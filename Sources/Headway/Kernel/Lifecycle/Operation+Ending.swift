@@ -37,7 +37,7 @@ extension Operation {
     var batch: Unmanaged<Batch>? { if case .batch(let batch, _) = self { batch } else { nil } }
   }
 
-  /// Performs all steps that follow the end of the operation, except those that can run user code.
+  /// Performs all steps that follow the end of the operation, except steps that can run user code.
   ///
   /// The steps, in this order:
   /// 1. The operation leaves its queue.
@@ -132,7 +132,7 @@ extension Operation {
 
   /// Removes the operation from its queue.
   ///
-  /// - Returns: What the queue keeps until the dependents are counted down.
+  /// - Returns: The reference that the queue keeps until the dependents are counted down.
   private func leave(
     _ home: Unmanaged<OperationQueue>?, from before: OperationWord, at site: EndSite, isLogged: Bool,
     _ effects: inout Effects

@@ -58,7 +58,7 @@ protocol OperationFollower: SendableMetatype {
   /// Only instruments, and gates that read the clock of their queue, call user code here. A queue runs their operations
   /// separately.
   ///
-  /// A follower also receives transitions that only other followers need, and ignores them.
+  /// A follower also receives, and ignores, transitions that only other followers need.
   ///
   /// - Parameters:
   ///   - transition: The transition to note.

@@ -27,7 +27,7 @@ struct AdmissionRecord {
     ///
     /// They start within the limit, before all others.
     case cancelledWithinLimit
-    /// Started outside a batch, and counted against the limit.
+    /// Started outside a batch and counted against the limit.
     case running
     /// Started because it was cancelled, and not counted.
     case leaving

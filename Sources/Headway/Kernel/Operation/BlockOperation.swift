@@ -1,6 +1,6 @@
 import Synchronization
 
-/// An operation that runs one or more blocks concurrently, and finishes after all of them have.
+/// An operation that runs one or more blocks concurrently and finishes after the last block has returned.
 ///
 /// ```swift
 /// let operation = BlockOperation { try draw("left half") }

@@ -45,8 +45,8 @@ extension Operation {
 
   /// Cancels several operations.
   ///
-  /// First performs, for all of them, the steps that run no user code, because user code that one of them runs may wait
-  /// for another.
+  /// First performs, for all of them, the steps that run no user code, because user code of one operation may wait for
+  /// another operation.
   ///
   /// - Parameters:
   ///   - operations: The operations to cancel.

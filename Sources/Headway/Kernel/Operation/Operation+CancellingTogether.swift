@@ -36,7 +36,7 @@ extension OperationQueue {
   /// They are then cancelled, and ``StoppedOperations/finish()`` is called. Blocks without operations leave the queue.
   ///
   /// - Parameters:
-  ///   - way: What to do with the operations of the queue. Those in groups are marked.
+  ///   - way: How to treat the operations of the queue. Those in groups are marked.
   ///   - effects: Receives the steps that can run user code.
   /// - Returns: The operations that are kept from starting.
   final func stop(_ way: StoppedOperations.Way = .mark, leaving effects: inout Effects) -> StoppedOperations {

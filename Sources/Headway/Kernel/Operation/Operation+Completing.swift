@@ -25,9 +25,9 @@ extension OperationQueue {
 
 extension Operation {
   // The thread that finishes the operation takes the block out under the lock of the links. If no link was announced,
-  // the thread of a batch takes it out without the lock. The first thread that sets a block stores it, and then
-  // announces only that there is one. Any other thread that uses the block first announces a link under the lock. It
-  // uses the block only if the operation had not ended by then (`Models/completion.pml`).
+  // the thread of a batch takes it out without the lock. The first thread that sets a block stores it, then announces
+  // only that there is a block. Any other thread that uses the block first announces a link under the lock. It uses the
+  // block only if the operation had not ended by then (`Models/completion.pml`).
 
   /// Implements the getter of ``completionBlock``.
   final var completionBlockIfAny: (@Sendable () -> Void)? {

@@ -31,7 +31,7 @@ extension Operation {
       set { if newValue != nil || details != nil { detailsCreatedIfNeeded.pointee.observers = newValue } }
     }
 
-    /// The dependencies beyond those that are in the slots of the operation.
+    /// The dependencies that did not fit in the slots of the operation.
     var furtherDependencies: FurtherDependencies? { details?.pointee.furtherDependencies }
 
     /// Whether the operation has ended, and the thread that ended it kept the dependencies under the lock.

@@ -185,7 +185,7 @@ extension Operation {
     for waiter in waiters { waiter.wake() }
   }
 
-  /// Wakes the waiters that wait for the observers to be notified, and those that wait for reports if all reports have
-  /// returned.
+  /// Wakes the waiters that wait for the observers to be notified. If all reports have returned, also wakes the waiters
+  /// that wait for reports.
   final func wakeWaiters(notifiedFrom before: OperationWord) { wakeWaiters(settledFrom: before, isNotified: true) }
 }

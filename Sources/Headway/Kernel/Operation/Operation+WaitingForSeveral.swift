@@ -32,8 +32,8 @@ extension OperationProtocol {
   /// if let first = try await Operation.untilFirstFinished(mirrors) { print(try await first.value) }
   /// ```
   ///
-  /// The method does not cancel the other operations. If several operations have already finished, it returns the one
-  /// that is first in the list. For the rest, it waits like ``untilFinished()``. It blocks no thread.
+  /// The method does not cancel the other operations. If several operations have already finished, it returns the first
+  /// of them in the list. For the rest, it waits like ``untilFinished()``. It blocks no thread.
   ///
   /// - Parameter operations: The operations to wait for.
   /// - Returns: The operation that finished first, or nil if the list is empty.
@@ -55,8 +55,8 @@ extension OperationProtocol {
   /// ```
   ///
   /// Operations that fail or are cancelled are ignored, unless no other operation remains. The method does not cancel
-  /// the other operations. If several operations have already succeeded, it returns the one that is first in the list.
-  /// For the rest, it waits like ``untilFinished()``. It blocks no thread.
+  /// the other operations. If several operations have already succeeded, it returns the first of them in the list. For
+  /// the rest, it waits like ``untilFinished()``. It blocks no thread.
   ///
   /// - Parameter operations: The operations to wait for.
   /// - Returns: The operation that succeeded first.

@@ -158,7 +158,7 @@ open class Operation: @unchecked Sendable {
   /// The queue that must be empty before the operation ends, if the operation is a group.
   var queueOfParts: OperationQueue? { nil }
 
-  /// How a description names the operation inside this one that made it fail.
+  /// The part of the description that names the operation inside this one that made it fail.
   var labelOfFailedMember: String? { nil }
 
   /// Creates the operation's progress, which was requested, or returns an existing one.
@@ -294,10 +294,10 @@ open class Operation: @unchecked Sendable {
   /// How important the work is to the user, which determines the threads that it runs on.
   ///
   /// The operation runs at the higher of this and its queue's quality of service; `.default` has no effect. If a more
-  /// important operation or task waits for this operation, it runs at least at the quality of service of the one that
-  /// waits. The cause of the wait can be a dependency, the queue's limit, order or barriers, or a call that waits. On
-  /// Linux, an operation that has begun on a thread with a raised nice value continues there, because only a privileged
-  /// process can lower that value.
+  /// important operation or task waits for this operation, it runs at least at the quality of service of the waiting
+  /// operation or task. The cause of the wait can be a dependency, the queue's limit, order or barriers, or a call that
+  /// waits. On Linux, an operation that has begun on a thread with a raised nice value continues there, because only a
+  /// privileged process can lower that value.
   ///
   /// - Complexity: Each operation is raised a few times in its life, so raising is O(1) per operation and per
   ///   dependency. A change that makes an operation more important is O(*n*) in the number of operations that it is the

@@ -25,7 +25,7 @@ struct OperationDetails: ~Copyable {
   var cancellationHandlers: CancellationHandlers?
   /// The dependents that require this operation to succeed; removed when the operation ends.
   var successDependents: SuccessDependents?
-  /// The dependencies beyond those that are in the slots of the operation.
+  /// The dependencies that did not fit in the slots of the operation.
   var furtherDependencies: FurtherDependencies?
   /// The gate of an operation with a policy, which holds the operation back and limits its time.
   ///

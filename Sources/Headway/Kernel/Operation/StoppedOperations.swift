@@ -47,7 +47,7 @@ struct StoppedOperations {
   ///
   /// - Parameters:
   ///   - queue: The queue whose operations are stopped.
-  ///   - way: What to do with the operations of the queue. Those in groups are marked.
+  ///   - way: How to treat the operations of the queue. Those in groups are marked.
   ///   - takesBlocks: Whether to remove blocks that have no operations, if the queue has no listeners.
   ///   - effects: Receives the steps that can run user code.
   mutating func stop(

@@ -53,7 +53,7 @@ struct MemberSlices {
     return position
   }
 
-  /// Whether the operation is in the list of those that have been in no batch.
+  /// Whether the operation is in the list of operations that have been in no batch.
   private static func isListed(_ operation: Operation) -> Bool {
     operation.admission.place != .none && operation.admission.place != .taken && !operation.admission.wasReturned
   }

@@ -90,7 +90,7 @@ extension OperationQueue {
     if !word.isListed, word.phase == .pending { reject(operation) }
   }
 
-  /// Adds an operation to the lists under the lock, and takes over its ownership.
+  /// Adds an operation to the lists under the lock and takes over its ownership.
   private func take(_ reference: OperationReference) {
     let (acceptance, level, heldBack) = update { state in
       let heldBack = state.admission.nextHeldBack()

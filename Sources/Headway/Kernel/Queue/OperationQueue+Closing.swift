@@ -62,7 +62,7 @@ extension OperationQueue {
 
   /// Closes the queue.
   ///
-  /// The first update stops serving the inbox, and accepts all operations that were pushed before. A thread that found
+  /// The first update stops serving the inbox and accepts all operations that were pushed earlier. A thread that found
   /// earlier that the inbox is served can still push an operation. Its addition has not returned, because the thread
   /// acquires the queue's lock after the push. As a result, the second update can begin to reject the operations in the
   /// inbox.

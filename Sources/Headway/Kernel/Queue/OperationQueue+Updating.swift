@@ -220,7 +220,7 @@ extension OperationQueue {
     return previous != nil  // The previous executor or dispatch queue is released here, after the lock.
   }
 
-  /// Makes the operations run where those of another queue run.
+  /// Makes the operations run where another queue's operations run.
   ///
   /// The queue must be suspended, and none of its operations may have started. It need not be empty.
   final func inherit(from queue: OperationQueue?) {

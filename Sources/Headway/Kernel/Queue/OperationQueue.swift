@@ -22,9 +22,8 @@ import Synchronization
 /// You can use every member from any thread.
 @dynamicMemberLookup
 open class OperationQueue: @unchecked Sendable {
-  // Protection of the state: `state` has a lock. While it is held, only code of this module is called, and no other
-  // locks are taken, except those of the list of observers and of the log of events. `knownProgress` has a separate
-  // lock.
+  // Protection of the state: `state` has a lock. While it is held, only code of this module is called. The only other
+  // locks taken are the locks of the observer list and the event log. `knownProgress` has a separate lock.
   //
   // Members that subclasses of Foundation's class can override are open, and so must be declared here. The related
   // extensions implement them.
@@ -53,7 +52,8 @@ open class OperationQueue: @unchecked Sendable {
   /// The instruments, for reading without the lock.
   let instrumentsPointer = Atomic<UnsafeRawPointer?>(nil)
 
-  /// Separates the properties above, which threads read for each operation, from those that each addition changes.
+  /// Separates the properties above, which threads read for each operation, from the properties that each addition
+  /// changes.
   private let gap = CacheLine()
   /// The operations that were added while the inbox was served.
   let inbox = Inbox()
@@ -417,7 +417,7 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Returns whether setting a property notifies its observers without a posted change.
   ///
-  /// The default implementation returns true. A queue posts changes of its own properties, and a subclass posts those
+  /// The default implementation returns true. A queue posts changes of its own properties, and a subclass posts changes
   /// of the properties that it adds, even if an override returns true.
   ///
   /// - Parameter key: The name of a property.

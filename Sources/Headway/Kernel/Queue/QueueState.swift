@@ -185,7 +185,7 @@ struct QueueState: ~Copyable {
   /// Whether each block needs an operation from the beginning, for the observers and listeners of the queue.
   private var needsOperations: Bool { !followers.mask.isDisjoint(with: [.observers, .events]) }
 
-  /// Adds an operation that was reserved, and takes over its ownership.
+  /// Adds an operation that was reserved. Takes over its ownership.
   ///
   /// - Returns: False if the operation ended before it was added. In that case, the caller must release it when no lock
   ///   is held.
@@ -205,14 +205,14 @@ struct QueueState: ~Copyable {
     case rejected
   }
 
-  /// Adds an operation that was reserved, and takes over its ownership, unless the queue is closed.
+  /// Unless the queue is closed, adds an operation that was reserved and takes over its ownership.
   mutating func accept(_ operation: OperationReference) -> Acceptance {
     // A task can't end without its jobs.
     if isClosed, operation._withUnsafeGuaranteedRef({ $0.isCancellable }) { return .rejected }
     return add(operation) ? .accepted : .ended
   }
 
-  /// Adds an operation or a block, and takes over its ownership, unless the queue is closed.
+  /// Unless the queue is closed, adds an operation or a block and takes over its ownership.
   ///
   /// - Returns: The operation that the caller must pass to ``OperationQueue/reject(_:)-(OperationReference)``, because
   ///   the queue is closed; nil if the addition is in the queue.
@@ -314,8 +314,8 @@ struct ReleasedOperations {
   private var finished: OperationReference?
   /// The operations that ended without having run, joined in the same way.
   private var cancelled: OperationReference?
-  /// The operations that became ready and have left the queue since, and those that ended before they were added, or
-  /// were added to a closed queue.
+  /// The operations that became ready and have since left the queue, ended before they were added, or were added to a
+  /// closed queue.
   ///
   /// All are rare.
   private var newlyReady: [OperationReference]?
@@ -339,7 +339,7 @@ struct ReleasedOperations {
     refused?.append(operation) ?? (refused = [operation])
   }
 
-  /// Releases the operations and ends those that were added to the queue after it was closed.
+  /// Releases the operations. First ends the operations that were added to the queue after it was closed.
   func release(from queue: OperationQueue) {
     var position = finished
     while let operation = position {

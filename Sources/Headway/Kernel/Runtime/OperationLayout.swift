@@ -14,7 +14,7 @@ enum OperationLayout {
       "This version of Headway does not work with this version of Swift: update Headway, or use an earlier Swift.")
   }
 
-  /// Compares what an operation returns with what its memory contains.
+  /// Compares the values that an operation returns with the contents of its memory.
   private static let isKnown: Bool = {
     let (operation, dependencies) = (BlockOperation(), (0..<DependencySlot.count).map { _ in BlockOperation() })
     for dependency in dependencies { operation.addDependency(dependency) }

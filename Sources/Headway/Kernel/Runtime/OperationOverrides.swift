@@ -1,4 +1,4 @@
-/// Determines whether a subclass overrides those members of ``Operation`` that affect how Headway runs it.
+/// Determines whether a subclass overrides the members of ``Operation`` that affect how Headway runs it.
 ///
 /// A cancelled operation leaves its queue immediately only if no code of its subclass must run first. If a subclass
 /// overrides `isFinished`, the subclass announces when the operation has finished. Calling a member can't reveal

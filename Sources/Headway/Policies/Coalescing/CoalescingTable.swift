@@ -43,7 +43,7 @@ struct CoalescingTable {
     return .joined(work, operation)
   }
 
-  /// Registers a new operation, or joins one that another thread has registered in the meantime.
+  /// Registers a new operation, or joins an operation that another thread has registered in the meantime.
   mutating func register(_ work: CoalescedWork, _ operation: Operation, _ coalescing: CoalescingPolicy) -> Entry {
     if let entry = join(work.key, coalescing, type: work.valueType) { return entry }
     let known = works[work.key] ?? []

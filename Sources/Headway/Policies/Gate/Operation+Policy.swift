@@ -16,8 +16,8 @@ extension Operation {
   ///
   /// - Parameters:
   ///   - policy: The policy, which replaces the current one.
-  ///   - choice: The code of its retries; nil to keep what was set before.
-  ///   - work: The entry of the operation in the table of coalescing keys; nil to keep what was set before.
+  ///   - choice: The code of its retries; nil to keep the current one.
+  ///   - work: The entry of the operation in the table of coalescing keys; nil to keep the current one.
   final func setPolicy(_ policy: OperationPolicy, _ choice: RetryChoice? = nil, _ work: CoalescedWork? = nil) {
     let word = state.current
     require(

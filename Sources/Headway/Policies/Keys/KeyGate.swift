@@ -29,7 +29,7 @@ class KeyGate: ResourceGate, @unchecked Sendable {
   @exclusivity(unchecked) final var isReady = false
   /// How the operation counts toward the limits of the lane.
   @exclusivity(unchecked) final var use = Use.none
-  /// The position of the operation among those that count, if it does.
+  /// The position of the operation among the operations that count, if it counts.
   @exclusivity(unchecked) final var startedPosition = 0
   /// How the operation or its attempt has started; nil after its result has been noted.
   @exclusivity(unchecked) final var start: KeyLaneLimits.Start?

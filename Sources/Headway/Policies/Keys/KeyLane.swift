@@ -167,7 +167,7 @@ final class KeyLane {
     }
   }
 
-  /// Begins a turn, unless the lane has one that allows further starts.
+  /// Begins a turn, unless the lane has a turn that allows further starts.
   private func beginTurn(firstTurn: UInt64?, _ numbers: inout UInt64) {
     guard remainingCount == 0 else { return }
     (turn, remainingCount) = (firstTurn ?? numbers, limits.policy.weight)

@@ -1,4 +1,4 @@
-/// Serves keys in turn, and applies their limits.
+/// Serves keys in turn and applies their limits.
 ///
 /// A ready operation that has a key waits in its ``KeyLane``. The lane has at most one representative for each class of
 /// workers among the ready operations of the first segment. As a result, all code that chooses among the ready
@@ -49,8 +49,7 @@ extension QueuePolicies {
     return true
   }
 
-  /// Raises the running operations of a key, because an urgent operation that waits for the limits needs one of them to
-  /// end.
+  /// Raises the running operations of a key, because an urgent operation waits for the limits until one of them ends.
   private func raiseStarted(in lane: KeyLane, _ admission: inout Admission) {
     let urgency = lane.urgency
     guard urgency.isMoreUrgent(than: lane.startedClass), lane.limits.waitsForEnd else { return }

@@ -1,9 +1,9 @@
 /// Determines which operations get the resources of the process, and in what order.
 ///
-/// A state machine without locks. An operation requests all of its resources when everything else is ready, and gets
-/// all of them or none. A request that can't be granted waits. No later request overtakes it on a resource that both
-/// need, unless both share it. As a result, conflicting requests are granted in the order in which they began to wait,
-/// and operations that need one resource can't starve an operation that needs many.
+/// A state machine without locks. An operation requests all of its resources when everything else is ready. It gets all
+/// of them or none. A request that can't be granted waits. No later request overtakes it on a resource that both need,
+/// unless both share it. As a result, conflicting requests are granted in the order in which they began to wait, and
+/// operations that need one resource can't starve an operation that needs many.
 ///
 /// Waiting requests hold nothing, so there is no deadlock: the request that has waited longest is granted when the
 /// operations that hold its resources have finished.
@@ -140,7 +140,7 @@ struct ResourceTable {
 /// Requests that do not wait, of operations in batches.
 ///
 /// Called by the thread that has taken the operation, with no lock held. It needs the lock of the table only if the
-/// request is for several resources, or for one that another operation needs.
+/// request is for several resources, or for a resource that another operation needs.
 extension Guarded<ResourceTable> {
   /// Gives a request its resources if they are available; otherwise, does nothing.
   ///

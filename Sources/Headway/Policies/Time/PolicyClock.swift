@@ -26,7 +26,8 @@ final class PolicyClock: Sendable {
     }
   }
 
-  // Protected by its lock. Under the lock, only those functions of alarms are called whose comments allow it.
+  // Protected by its lock. Under the lock, the only functions of alarms that are called are those whose comments allow
+  // it.
   private let state = Guarded(State())
   private let driver: any AlarmDriver
   /// The clock that user code has set, or `ContinuousClock`.
@@ -139,9 +140,9 @@ extension AlarmThread: AlarmDriver {
 
 /// Tasks that sleep on a clock, one at a time.
 ///
-/// The times equal those of the clock until the clock goes back, for example because it follows the time of day. The
-/// times then continue from the last one, as if no time had passed: see ``ClockReading``. While a task sleeps, the
-/// clock is read periodically, because nothing else would detect that the task sleeps too long.
+/// The times equal the clock's until the clock goes back, for example because it follows the time of day. The times
+/// then continue from the last one, as if no time had passed: see ``ClockReading``. While a task sleeps, the clock is
+/// read periodically, because nothing else would detect that the task sleeps too long.
 private final class SleepingTasks<UserClock: Clock>: AlarmDriver where UserClock.Duration == Duration {
   private struct Sleeper {
     let identifier: UInt64

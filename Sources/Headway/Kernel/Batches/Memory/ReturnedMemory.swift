@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Usually, one thread allocates an operation, and another releases it. With glibc, such memory passes through an
 /// arena, and both threads wait for the lock of that arena. Therefore, a thread that has released operations hands over
-/// their memory as a chain. A thread that adds operations takes the chain, and frees the memory of one operation each
+/// their memory as a chain. A thread that adds operations takes the chain and frees the memory of one operation each
 /// time. Its next operation then reuses that memory, without a lock.
 ///
 /// The objects in a chain have been deinitialized, so no code runs when their memory is freed.

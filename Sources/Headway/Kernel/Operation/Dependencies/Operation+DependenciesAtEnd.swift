@@ -62,8 +62,8 @@ extension Operation {
   ///
   /// - Parameters:
   ///   - links: The links of this operation.
-  ///   - before: The state before the operation ended. If it ended before all of its dependencies, the dependencies
-  ///     whose edges are not unlinked stay, such as those that another thread is adding.
+  ///   - before: The state before the operation ended. If it ended before all of its dependencies, dependencies whose
+  ///     edges are not unlinked stay, such as dependencies that another thread is adding.
   ///   - areKept: True to keep all dependencies.
   /// - Returns: The removed dependencies, which the caller owns.
   @inline(never)

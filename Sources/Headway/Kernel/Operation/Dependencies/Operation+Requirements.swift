@@ -33,7 +33,7 @@ extension Operation {
   private struct Cascade {
     /// The operations that the loop still has to cancel.
     ///
-    /// The steps that run no user code are already done. Each word is the one before those steps.
+    /// The steps that run no user code are already done. Each word is the state before those steps.
     var waiting: [(operation: Operation, before: OperationWord?)] = []
     var current: Operation?
   }

@@ -232,7 +232,7 @@ struct OperationStateMachine: ~Copyable {
       guard word.phase != .finished else { return nil }
       let old = word
       word.phase = .finished
-      // A thread that is adding a dependency at this moment finds this flag, and takes the edge out again.
+      // A thread that is adding a dependency at this moment finds this flag and takes the edge out again.
       if old.unfinishedDependencies > 0 { word.rawValue |= OperationWord.dependenciesWereRead }
       return old
     }

@@ -91,7 +91,7 @@ struct OperationWord {
   /// The highest bits count the dependencies that have not finished, and the calls that have stopped the operation
   /// (``StoppedOperations``).
   static let oneDependency: UInt64 = 1 << dependencyShift
-  /// The maximum number of dependencies, not counting those that other threads are adding at the moment.
+  /// The maximum number of dependencies, not counting dependencies that other threads are adding at the moment.
   static let mostDependencies = 1 << 25
   /// The final word of an operation that has run in a queue without any special handling.
   ///
