@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// Collects delivered images, and wakes the test when there are enough.
+  /// Collects delivered images and wakes the test when there are enough.
   @MainActor private final class Cells {
     var shown: [(key: String, content: Int?)] = []
     var made: [Int] = []

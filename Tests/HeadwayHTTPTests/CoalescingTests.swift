@@ -24,7 +24,7 @@ import Testing
     return request
   }
 
-  /// Begins requests that join one that is under way.
+  /// Begins requests that join a request in progress.
   private static func others(
     _ count: Int, _ server: LoopbackServer, _ connectionPool: HTTPConnectionPool
   ) async -> [RequestOperation] {

@@ -17,7 +17,7 @@ struct AppendCompletionTests {
     let database: ImportDatabase
     let other: DatabaseQueue
 
-    /// Appends a file, and cancels after some batches.
+    /// Appends a file and cancels after some batches.
     func append(
       _ file: String, key: [String] = [], batchSize: Int = 10, completesAppend: Bool = true,
       cancellingAfter batches: Int? = nil, onCommit: @escaping @Sendable (Int) -> Void = { _ in }

@@ -124,7 +124,7 @@ struct ConservationTests {
     _ file: OddFile, _ operation: ImportOperation, _ database: ImportDatabase, _ workspace: Workspace, _ number: Int
   ) throws {
     guard operation.error == nil else {
-      // A header without rows, or one that names nothing, creates no table.
+      // A header without rows or without names does not create a table.
       let code = (operation.error as? ImportError)?.code
       #expect(code == .badHeader, "\(number): \(String(describing: operation.error))\n\(file.text)")
       return

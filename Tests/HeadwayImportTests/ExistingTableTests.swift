@@ -7,7 +7,7 @@ import Testing
 /// Imports into tables that another program has created.
 @Suite("Import: existing tables", .hangLimit)
 struct ExistingTableTests {
-  /// Creates tables manually, and imports a file into the one called `t`.
+  /// Creates tables manually and imports a file into the table `t`.
   private func imported(
     _ text: String, into sql: String, key: [String] = [], columns: [ColumnSchema] = [],
     options: ImportOptions = ImportOptions(), named name: String = "t",
@@ -384,7 +384,7 @@ struct ExistingTableTests {
       #expect(try database.strings("SELECT id, \"caf\u{E9}\", \"e\u{301}\" FROM t") == ["1|b|c"])
       #expect(try database.strings(columns) == ["3"])
     }
-    // SQLite distinguishes the two, and the one with the same bytes is meant.
+    // SQLite distinguishes the two. The column with the same bytes is meant.
     try imported(
       text, into: "CREATE TABLE t (id TEXT PRIMARY KEY, \"caf\u{E9}\" TEXT, \"CAFE\u{301}\" TEXT, \"\u{E9}\" TEXT)"
     ) { (database, operation) throws in

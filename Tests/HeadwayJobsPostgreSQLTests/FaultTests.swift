@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  /// Kills workers while they run jobs, and audits the store after each kill.
+  /// Kills workers while they run jobs; audits the store after each kill.
   private func kill(_ killCount: Int, seed: UInt64) async throws {
     let test = try await TestStore()
     let load = try await FaultLoad(test, workerCount: 0)

@@ -148,7 +148,7 @@ import Testing
       #expect(permitted.subtracting(expected[privilege]!) == [], "\(privilege) permits too much")
       #expect(expected[privilege]!.subtracting(permitted) == [], "\(privilege) permits too little")
     }
-    // A role that can only see the schema, such as one whose grants were revoked.
+    // A role that can only see the schema, such as a role whose grants were revoked.
     let role = "\(test.schema) nobody"
     try test.psql("CREATE ROLE \"\(role)\" LOGIN; GRANT USAGE ON SCHEMA \(test.schema) TO \"\(role)\"")
     let connectionString = "host=\(try PostgresServer.shared().folder) user='\(role)' dbname=postgres"

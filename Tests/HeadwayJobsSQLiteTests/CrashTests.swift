@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  /// Kills workers while they run jobs, and audits the store after each kill.
+  /// Kills workers while they run jobs; audits the store after each kill.
   private func kill(_ killCount: Int, of workerCount: Int, seed: UInt64) async throws {
     let jobCount = killCount * 100
     let folder = try TemporaryFolder()

@@ -24,7 +24,7 @@ private struct TwiceFinished: Job {
   }
 }
 
-/// Code of jobs in transactions of the store, which does what it must not do.
+/// Job code with forbidden actions in transactions of the store.
 @Suite(.hangLimit) struct FinishTests {
   /// The code's effect on the transaction, apart from a write.
   static let harm = [

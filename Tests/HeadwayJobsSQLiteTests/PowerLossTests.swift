@@ -114,7 +114,7 @@ private final class StoreLoad: Sendable {
       let payload = JobPayload(bytes: [UInt8](repeating: 1, count: size))
       let batch = (0...Int.random(in: 0...2, using: &generator)).map { _ in NewJob(kind: "test", payload: payload) }
       for enqueued in try await store.enqueue(batch) { note(.stored(enqueued.id)) }
-      // The log is copied, and begins again with one of the next commits.
+      // The log is copied and begins again with one of the next commits.
       if Int.random(in: 0..<12, using: &generator) == 0 {
         try await pool.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
       }

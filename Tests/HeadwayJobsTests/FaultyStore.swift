@@ -23,7 +23,7 @@ final class FaultyStore: JobStoreBackend {
   ///
   /// - Parameters:
   ///   - store: The store that does the work.
-  ///   - fault: What is wrong with it.
+  ///   - fault: The fault of the store.
   ///   - onUnregister: Called after a worker has left the store.
   init(
     _ store: MemoryJobStore, _ fault: Fault = .lostAnswers, onUnregister: @escaping @Sendable () -> Void = {}

@@ -321,7 +321,7 @@ private struct Addends: Job {
   func perform(in context: JobContext) async throws -> Int { try await context.values(of: Sum.self).reduce(0, +) }
 }
 
-/// Encodes nothing, and decodes a value.
+/// Encodes nothing but decodes a value.
 private struct Lopsided: Job {
   static let kind: JobKind = "lopsided"
   var name = "test"

@@ -269,7 +269,7 @@ private struct Persistent: Job {
   }
 }
 
-/// Waits for a number, and ignores signals that contain none.
+/// Waits for a number; ignores signals that contain none.
 private struct Lenient: Job {
   static let kind: JobKind = "lenient"
 

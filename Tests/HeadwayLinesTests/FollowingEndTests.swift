@@ -62,7 +62,7 @@ import Testing
     let (clock, queue) = (ManualClock(), Headway.OperationQueue(maxConcurrentOperationCount: 1))
     let path = try folder.write("one\n", to: "log")
     let (seen, end) = (Seen(), Gate())
-    // The reader's own queue is the one that the operation occupies.
+    // The operation occupies the reader's own queue.
     let reader = LineReader(following: path, queue: queue, clock: clock)
     let operation = reader.enumerateLines { line in
       let text = try line.string

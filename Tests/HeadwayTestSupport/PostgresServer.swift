@@ -5,8 +5,8 @@ import Synchronization
 
 /// A PostgreSQL server in a temporary folder, on a Unix socket.
 ///
-/// A shell starts the server, and executes the commands of this process. When the pipe from this process is closed,
-/// even because the process has crashed, the shell stops the server and deletes the folder.
+/// A shell starts the server and executes the commands of this process. When the pipe from this process is closed, even
+/// because the process has crashed, the shell stops the server and deletes the folder.
 package final class PostgresServer: Sendable {
   /// How a server is stopped.
   package enum StopMode: String {

@@ -7,7 +7,7 @@ import Darwin
 import Glibc
 #endif
 
-/// Ends a process whose tests hang, after printing what everything in it waits for.
+/// Terminates a process whose tests hang, after printing what everything in it waits for.
 ///
 /// A process hangs if tests are running and, for ten minutes, none has begun, ended or recorded any progress;
 /// `HEADWAY_HANG_SECONDS` sets another time. The watchdog counts its own naps, not the time of day. It does not mistake
@@ -77,7 +77,7 @@ package final class Watchdog: Sendable {
 
   /// Records that a test ends.
   ///
-  /// - Parameter number: What ``begin(_:)`` returned.
+  /// - Parameter number: The number that ``begin(_:)`` returned.
   package func end(_ number: Int) {
     state.withLock { state in
       state.running[number] = nil
@@ -111,8 +111,8 @@ package final class Watchdog: Sendable {
 
   /// Watches over a process that runs one exit test.
   ///
-  /// It also terminates a process whose parent has ended. No process waits for it, and it would continue to hold what
-  /// it has inherited, including locks on files.
+  /// It also terminates a process whose parent has ended. No process waits for it, and it would continue to hold
+  /// inherited resources, including file locks.
   fileprivate func watchExitTest() {
     detachThread { [limit = exitTestLimit, parent = getppid()] in
       var quiet = Quiet()

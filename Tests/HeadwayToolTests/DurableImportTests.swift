@@ -54,7 +54,7 @@ import Testing
     #expect(try leftovers().isEmpty)
   }
 
-  /// The files that an import has found in the database; those of earlier imports are among them.
+  /// The files that an import has found in the database, including files of earlier imports.
   private func already(_ errors: [String], including earlier: Set<Substring>) throws -> Set<Substring> {
     guard let line = errors.first(where: { $0.contains("In the database already: ") }) else { return [] }
     let list = try #require(line.split(separator: "already: ").last).dropLast()

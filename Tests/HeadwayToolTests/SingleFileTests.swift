@@ -9,7 +9,7 @@ struct SingleFileTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Imports a file with this text, and expects success.
+  /// Imports a file with this text; expects success.
   private func expectImport(
     _ text: String, _ options: String..., status: Int32 = 0, location: SourceLocation = #_sourceLocation
   ) async throws {

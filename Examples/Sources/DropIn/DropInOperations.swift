@@ -82,7 +82,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
   }
 }
 
-/// Saves the parsed departures, and reports when it is done.
+/// Saves the parsed departures and reports when it is done.
 final class SaveOperation: Operation, @unchecked Sendable {
   private let stop: String
   private let timetable: Timetable

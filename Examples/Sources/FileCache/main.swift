@@ -51,7 +51,7 @@ struct Cache {
     }
   }
 
-  /// Needs both files, and gets both or none.
+  /// Needs both files and gets both or none.
   func move(from source: String, to target: String) -> TaskOperation<Void> {
     queue.addTask("move", .exclusiveResources(source, target)) { [files] in
       guard let text = files.read(source) else { return }

@@ -7,7 +7,7 @@ func fetch(_ path: String) async throws -> String {
 
 let queue = OperationQueue(name: "pages", maxConcurrentOperationCount: 4)
 
-// The second operation starts after the first has succeeded. It uses the value of the first.
+// The second operation starts after the first has succeeded, and uses its value.
 let page = queue.addTask { try await fetch("page") }
 let image = queue.addTask(.dependingOn(page)) { try await fetch("image of " + page.value) }
 print(try await image.value)

@@ -7,7 +7,7 @@ import class Foundation.JSONEncoder
 /// The error of an attempt that fails on request.
 struct TemporaryFailure: Error {}
 
-/// Accepts jobs, and shows the queue that runs them.
+/// Accepts jobs and shows the queue that runs them.
 struct JobController: Sendable {
   let queue: OperationQueue
   let ledger: Ledger

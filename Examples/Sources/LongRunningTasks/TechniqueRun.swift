@@ -118,8 +118,8 @@ public final class TechniqueRun: Sendable {
   /// - Parameters:
   ///   - task: The number of the task that waits, starting at 1.
   ///   - other: The number of the task that it waits for.
-  /// - Returns: Whether the dependency was added. It is not added if one of them has started, or if they would wait for
-  ///   each other.
+  /// - Returns: Whether the dependency was added. It is not added if one of the tasks has started, or if the tasks
+  ///   would wait for each other.
   @discardableResult public func addDependency(of task: Int, on other: Int) -> Bool {
     guard task != other, let operation = operation(task), let dependency = self.operation(other),
       operation.isWaiting, dependency.isWaiting, !operation.dependencies.contains(where: { $0 === dependency })
@@ -134,7 +134,7 @@ public final class TechniqueRun: Sendable {
 
   // MARK: Questions
 
-  /// Returns the reason why a task does not run, or what it does.
+  /// Returns the reason why a task does not run, or its current work.
   ///
   /// - Parameter task: The number of the task, starting at 1.
   /// - Returns: The description as a sentence. Nil if the technique has no operations.

@@ -70,7 +70,7 @@ let store = try SQLiteJobStore(pool) { clock.now }
 let jobs = Jobs(store)
 var entryCount = 0
 
-/// Runs what can run now and prints the new entries of the ledger.
+/// Runs all jobs that are due and prints the new entries of the ledger.
 @MainActor func runWorker() async throws {
   let worker = JobWorker(jobs, kinds: [PlaceOrder.self])
   worker.serve(on: Headway.OperationQueue(maxConcurrentOperationCount: 1))

@@ -42,8 +42,9 @@ private final class Group: StatefulOperation, @unchecked Sendable {
 
   override func cancel() {
     super.cancel()
-    // Cancels the last operation first, so that none starts because one before it has ended. The operation that ends
-    // the group is not cancelled: it waits for the group's other operations, whether they are cancelled or not.
+    // Cancels the last operation first, so that none of them starts because an earlier operation has ended. The
+    // operation that ends the group is not cancelled: it waits for the group's other operations, whether they are
+    // cancelled or not.
     for operation in inner.operations.reversed() where operation !== finishing { operation.cancel() }
   }
 }

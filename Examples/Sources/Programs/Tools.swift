@@ -111,7 +111,7 @@ func makeQueue(limit: Int = OperationQueue.defaultMaxConcurrentOperationCount, i
   return queue
 }
 
-/// Gives other threads time to do what they must not do: runs many operations one after another in a separate queue.
+/// Gives other threads time for forbidden actions: runs many operations one after another in a separate queue.
 func letOthersRun() {
   let queue = OperationQueue()
   for _ in 0..<200 { queue.addOperations([BlockOperation {}], waitUntilFinished: true) }

@@ -42,7 +42,7 @@ let (server, clock) = (Server(), ManualClock())
 let field = SearchField(server, clock: clock)
 var searches: [(text: String, search: CoalescedTask<[String]>)] = []
 
-/// Changes the text, and advances the clock.
+/// Changes the text and advances the clock.
 @MainActor func type(_ text: String, thenWait duration: Duration) async {
   searches.append((text, field.textDidChange(to: text)))
   await clock.waitForSleepers(count: 1)

@@ -122,7 +122,7 @@ extension Admission {
 
   /// The last operation that was added before this one and was not cancelled.
   ///
-  /// A cancelled operation waits for none of the earlier ones, but this operation waits for them as well.
+  /// A cancelled operation does not wait for earlier operations, but this operation also waits for those.
   private func predecessorInOrder(of operation: Operation) -> Operation? {
     if operation.admission.place != .taken {
       var lists = [OperationReference(operation).memberPrevious]

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PostgresCrashProgram
 
-/// Workers, and a producer that counts what it has stored.
+/// Workers, and a producer that counts the jobs that it has stored.
 struct FaultLoad {
   let test: TestStore
   let table: String

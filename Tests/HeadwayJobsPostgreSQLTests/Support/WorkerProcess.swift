@@ -12,7 +12,8 @@ final class WorkerProcess: Sendable {
   ///   - test: The store that the worker uses.
   ///   - connectionString: How the worker connects, if differently from the test.
   ///   - leaseSeconds: The length of the lease. It is short by default, so that tests need not wait long.
-  ///   - launcher: The arguments of `env`, before those of the program: variables, or a program that executes another.
+  ///   - launcher: The arguments of `env`, before those of the program: variables, or a program that executes another
+  ///     program.
   /// - Throws: An error if the program can't be started.
   init(
     _ test: TestStore, connectionString: String? = nil, leaseSeconds: Int = 3, launcher: [String] = []

@@ -41,7 +41,7 @@ final class Scenario {
     do {
       try commit(on: other)
       isIntact = isIntact && allFound()
-      // Now the log is longer than any before it, so that the next checkpoint skips what counts as copied.
+      // Now the log is longer than any before it, so that the next checkpoint skips the frames that count as copied.
       try commit(transactions: 20, on: other)
       isIntact = isIntact && allFound()
       try connection.checkpoint()

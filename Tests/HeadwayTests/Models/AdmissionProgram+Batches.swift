@@ -186,7 +186,7 @@ extension AdmissionProgram {
     }
   }
 
-  /// Does what the batch's thread does when an operation's work is done: the queue is updated later.
+  /// Acts as the batch's thread does when an operation's work is done: the queue is updated later.
   private mutating func endCurrent(of number: Int) throws {
     guard let current = threads[number].current else { return }
     threads[number].current = nil

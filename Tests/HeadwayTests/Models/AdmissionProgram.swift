@@ -35,7 +35,7 @@ struct AdmissionProgram: ~Copyable {
   let home = ToldQueue()
   /// Batches have results that were not collected.
   var hasUncollected = false
-  /// The count was not exact after each one that was collected.
+  /// The count was not exact after each collected operation.
   var isMiscounted = false
   let census: Crowd
   /// The levels of quality of service that the state machine was notified of.
@@ -201,7 +201,7 @@ struct AdmissionProgram: ~Copyable {
     if let actual { started.append(actual) }
   }
 
-  /// Does what `OperationQueue` does when an operation has ended: its dependents are processed first.
+  /// Acts as `OperationQueue` does when an operation has ended: its dependents are processed first.
   private mutating func finish(_ number: Int) {
     let wereReady = model.entries.indices.filter { model.isReady($0) }
     operations[number].end()
@@ -238,7 +238,7 @@ struct AdmissionProgram: ~Copyable {
     model.entries[number].dependencies.insert(dependency)
   }
 
-  /// Does what an operation does that becomes ready.
+  /// Acts as an operation that becomes ready.
   mutating func notifyReady(except wereReady: [Int]) {
     for number in model.entries.indices where model.isReady(number) && !wereReady.contains(number) {
       admission.becameReady(operations[number])
@@ -289,7 +289,7 @@ struct AdmissionProgram: ~Copyable {
     }
   }
 
-  /// Runs all remaining operations, and cancels those that wait in cycles.
+  /// Runs all remaining operations. Cancels operations that wait in cycles.
   private mutating func drain() throws {
     try endBatches()
     (model.isSuspended, admission.isSuspended) = (false, false)

@@ -26,7 +26,7 @@ extension Model {
     let running = queue.operations.count { operations[$0].phase == .executing }
     guard !queue.isSuspended, queue.limit == -1 || running < queue.limit else { return nil }
     if let first = cancelled.first { return first }
-    // P2: the highest priority, and among equals the one that was added first.
+    // P2: the highest priority, and among equals the operation that was added first.
     let candidates = queue.operations.filter { isWaiting($0) && mayStart($0) && !isBehindOthers($0) }
     let highest = candidates.map { operations[$0].priority }.max()
     return candidates.first { operations[$0].priority == highest }

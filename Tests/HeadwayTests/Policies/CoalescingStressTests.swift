@@ -70,7 +70,7 @@ import Testing
       }
     }
 
-    /// Uses a share in one of several ways.
+    /// Uses a share in various ways.
     private func use(
       _ share: CoalescedTask<Int>, _ coalescing: CoalescingPolicy, _ before: Int, _ random: inout SeededGenerator
     ) async {

@@ -55,7 +55,7 @@ import Testing
       calls.record(true)
     }
     let operation = BlockOperation {}
-    // Like one that resumes: it has part of its unit from the beginning.
+    // Like an operation that resumes: it has part of its unit from the beginning.
     operation.progress.totalUnitCount = 2
     operation.progress.completedUnitCount = 1
     queue.addOperations([operation], waitUntilFinished: true)

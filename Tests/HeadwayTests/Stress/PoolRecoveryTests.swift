@@ -43,7 +43,7 @@ import Testing
     await #expect(processExitsWith: .success) { [isLow] in
       let queue = OperationQueue()
       if isLow { queue.qualityOfService = .utility }
-      // A thread of another class, which those can't replace.
+      // A thread of another class, which these threads can't replace.
       if isLow { OperationQueue().addOperations([BlockOperation {}], waitUntilFinished: true) }
       let operation = BlockOperation {}
       withoutThreads { queue.addOperation(operation) }

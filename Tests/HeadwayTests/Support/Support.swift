@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import Headway
 
-/// Counts how many are inside at the same time, and remembers the maximum.
+/// Counts how many are inside at the same time and remembers the maximum.
 final class Crowd: Sendable {
   private let state = Mutex((now: 0, most: 0))
 

@@ -42,7 +42,7 @@ import Testing
     var list = KeyedList<Int, Int>()
     var values: [(value: Int, key: Int?)] = []
     for number in 0..<2_000 {
-      // It grows, and shrinks again.
+      // It grows and shrinks again.
       let grows = Int.random(in: 0..<4, using: &generator) < (number / 300 % 2 == 0 ? 3 : 1)
       if grows {
         let key = Bool.random(using: &generator) || number % 5 > 0 ? number : nil

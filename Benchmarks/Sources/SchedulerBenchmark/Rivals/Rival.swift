@@ -17,7 +17,7 @@ protocol IndependentRival: Rival {
 
 /// Runs work with dependencies.
 protocol GraphRival: Rival {
-  /// Builds the representation of the nodes, runs the body of each node after those of its dependencies, and frees
+  /// Builds the representation of the nodes, runs the body of each node after its dependencies' bodies, and frees
   /// everything.
   func run(_ graph: DependencyGraph, body: (Int) -> Body)
 }
@@ -83,7 +83,7 @@ protocol DependentRival: Rival {
 
 /// Notifies observers of its work.
 ///
-/// Foundation's progress would be one of these, but on Linux it crashes when operations run concurrently.
+/// Foundation's progress would be one of these progresses, but on Linux it crashes when operations run concurrently.
 protocol ObservableRival: Rival {
   /// Runs the same work as with the observation, but without it.
   func runUnobserved(_ observation: Observation, count: Int, body: @escaping Body)

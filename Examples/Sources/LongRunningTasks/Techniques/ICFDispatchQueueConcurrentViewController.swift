@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Submits the tasks to a concurrent dispatch queue, and also creates the items of each task concurrently.
+/// Submits the tasks to a concurrent dispatch queue and also creates the items of each task concurrently.
 final class ICFDispatchQueueConcurrentViewController: TechniqueController {
   private let screen: Screen
 

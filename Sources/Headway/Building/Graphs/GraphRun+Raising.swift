@@ -30,7 +30,7 @@ extension GraphRun {
 
   /// Raises the run.
   ///
-  /// The calling thread must be a user of it.
+  /// The calling thread must be a user of the run.
   ///
   /// - Parameters:
   ///   - workerClass: The class of the threads to request.

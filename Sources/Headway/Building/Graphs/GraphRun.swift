@@ -107,7 +107,7 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
     busy.store(1, ordering: .releasing)
   }
 
-  /// The next step of a thread that has no nodes left.
+  /// The next step of a thread that has run all of its nodes.
   enum Idleness {
     /// It no longer counts as busy, but other threads do.
     case idle

@@ -8,7 +8,7 @@
 ///
 /// Each call of `addTask(coalescing:)` returns a separate object. All callers that share an ``operation`` receive the
 /// same value or error. If you no longer need the result, call ``cancel()``. The operation is cancelled when all of its
-/// callers have done so. Releasing the object cancels nothing.
+/// callers have cancelled their shares. Releasing the object cancels nothing.
 ///
 /// If you cancel a Swift task that awaits the ``value``, only the wait ends. To pass the cancellation on, write this:
 ///

@@ -49,8 +49,9 @@ public struct OperationOption: Sendable {
   /// - Parameters:
   ///   - dependencies: The operations that must finish first. An operation that waits for them counts toward
   ///     ``OperationQueueProtocol/maxOperationCount``.
-  ///   - requirement: The outcome that the new operation requires of them. With ``DependencyRequirement/success``, if
-  ///     one of them fails or is cancelled, the new operation is cancelled, with a ``DependencyError`` that names it.
+  ///   - requirement: The outcome that the new operation requires of the dependencies. With
+  ///     ``DependencyRequirement/success``, if one of them fails or is cancelled, the new operation is cancelled, with
+  ///     a ``DependencyError`` that names it.
   /// - Returns: The option. Several of these options can have different requirements.
   public static func dependingOn(
     _ dependencies: Operation..., requiring requirement: DependencyRequirement = .success
@@ -60,7 +61,7 @@ public struct OperationOption: Sendable {
   ///
   /// - Parameters:
   ///   - dependencies: The operations that must finish first.
-  ///   - requirement: The outcome that the new operation requires of them.
+  ///   - requirement: The outcome that the new operation requires of the dependencies.
   /// - Returns: The option.
   public static func dependingOn(
     _ dependencies: [Operation], requiring requirement: DependencyRequirement = .success

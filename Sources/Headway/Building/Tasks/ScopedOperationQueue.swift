@@ -95,7 +95,7 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
   }
 
   private final func add(_ operations: [Operation], _ add: () -> Void) {
-    // Cancel before adding, so none of them begins, and again afterwards, in case the queue ended in between.
+    // Cancel before adding, so none of them begins. Cancel again afterward, in case the queue ended in between.
     cancelIfOver(operations)
     enter(operations, add)
     cancelIfOver(operations)

@@ -240,7 +240,7 @@ final class ObserverList: Sendable {
 
   /// Appends an announced change that has not happened yet.
   ///
-  /// - Returns: Whether any observer must be notified of it.
+  /// - Returns: Whether any observer must be notified of the change.
   func append(before key: ObservedKey) -> Bool {
     state.withLock { state in
       if state.tellsPrior { state.append(.change(ObservedChange(before: key))) }

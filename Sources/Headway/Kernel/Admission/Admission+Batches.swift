@@ -20,7 +20,8 @@ extension Admission {
     guard !hasCancelled || workerClass != .normal, !startsNone, started < limit else { return false }
     let share = max(1, indivisible, readyCount(workerClass) / (2 * ProcessorCount.usable))
     let most = min(share, mostCount, Batch.capacity)
-    // A batch takes no second turn of a key. If the queue has a limit, the order of turns is visible: it takes none.
+    // A batch takes no second turn of a key. If the queue has a limit, the order of turns is visible, so a batch takes
+    // none.
     let (takesAll, policy, end) = (aloneCount == 0, policy, limit == .max ? nextSequence : 0)
     while batch.count < most {
       if !waitingBlocks.isEmpty { takeBlocks(into: batch, atMost: most) }
@@ -115,7 +116,7 @@ extension Admission {
   /// - Parameters:
   ///   - isObserved: Whether `body` is called for each operation.
   ///   - body: Called with each operation that a thread continued with. The caller must release it when no lock is
-  ///     held. If `isObserved` is true, `body` is called for the other operations as well, which the threads own. It
+  ///     held. If `isObserved` is true, `body` is also called for the other operations, which the threads own. It
   ///     receives such an operation only if it is alive.
   mutating func collectFinished(
     isObserved: Bool, _ body: (borrowing Admission, OperationReference?, _ isContinued: Bool) -> Void

@@ -24,8 +24,8 @@ struct UrgentCounts: Equatable {
 
 /// Operations and callers that wait for others without depending on them.
 ///
-/// An operation is *urgent* if its own quality of service, or that of an operation or caller that waits for it, is
-/// higher than the queue's. The admission raises the operations of the queue that an urgent one waits for:
+/// An operation is *urgent* if its own quality of service, or the quality of a waiting operation or caller, is higher
+/// than the queue's. The admission raises the operations of the queue that an urgent one waits for:
 ///
 /// - *Insertion order, barriers and the whole queue.* With `.fifo`, these are all operations that were added before the
 ///   urgent one. With barriers, these are all operations before the last barrier that is not behind it. If a caller
@@ -42,8 +42,8 @@ struct UrgentCounts: Equatable {
 /// - *Resources.* These are the operations in any queue that use the resources or requested them earlier: see
 ///   ``ResourceTable``. An urgent operation that begins to wait for its resources is recorded.
 ///
-/// An operation that has no quality of service of its own is raised as well, although it runs on a normal thread,
-/// because it may wait for an operation that does not.
+/// An operation without its own quality of service is also raised, although it runs on a normal thread, because it may
+/// wait for an operation on a thread of a lower class.
 ///
 /// Raising marks an operation, moves it if it is ready, and records it if it runs or waits for others (``Raised``).
 /// Once no lock is held, the owner raises its thread, or the operations that its operation waits for

@@ -16,7 +16,7 @@ struct Admission: ~Copyable {
   static let mostTickets = 64
   /// How many cancelled operations end in one critical section.
   static let mostCancelled = 64
-  /// After an operation has had to leave a batch, how many such operations run on their own.
+  /// After an operation has had to leave a batch, how many operations of this kind run on their own.
   static let mostAlone = 64
   /// How many operations are reevaluated at a time if their overrides hold them back.
   ///
@@ -110,7 +110,7 @@ struct Admission: ~Copyable {
   var isSuspended = false {
     didSet { if isSuspended { reclaimBatches() } }
   }
-  /// The number of calls that keep operations from starting until they have stopped all of them.
+  /// The number of calls that keep operations from starting until all operations have been stopped.
   ///
   /// See ``StoppedOperations``.
   var stopCount = 0 {

@@ -69,8 +69,8 @@ final class Batch: @unchecked Sendable {
   ///
   /// The first operation belongs to the thread from the beginning. The thread that moves `head` gets the operations
   /// that it moves over. If the first operation could always be reclaimed, two threads could take it from each other
-  /// forever. It can be reclaimed from a thread that has deferred releases to perform before it. That thread has none
-  /// left when it next requests work.
+  /// forever. It can be reclaimed from a thread that has deferred releases to perform before it. When that thread next
+  /// requests work, it has no operations.
   private let head = Atomic<Int>(1)
   /// The thread has taken the first operation.
   ///

@@ -138,7 +138,7 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
     leave(done, makesWay: makesWay)
   }
 
-  /// Leaves the calls after the thread has made `done` of them.
+  /// Leaves the calls after the thread has made `done` calls.
   private func leave(_ done: Int, makesWay: Bool) {
     let (waiters, isAwaited) = state.withLock { state in
       state.unfinished -= done

@@ -19,7 +19,7 @@ extension OperationQueue {
     }
   }
 
-  /// Makes the operations of the blocks that have none, before a critical section that needs all of them.
+  /// Creates the operations of blocks that have none, before a critical section that needs all operations.
   ///
   /// Holds the lock for a limited time in each step. Blocks that are added in the meantime might still have none.
   final func makeOperations() {
@@ -55,7 +55,7 @@ extension OperationQueue {
 
   /// Raises all operations of the queue for a caller that waits until the queue is empty or holds fewer operations.
   ///
-  /// The caller's waiter must be in the list. Operations added later are raised as well, until no caller waits.
+  /// The caller's waiter must be in the list. Operations added later are also raised, until no caller waits.
   final func raiseAll(to workerClass: WorkerClass) {
     guard workerClass != .background else { return }
     if workerClass.isMoreUrgent(than: knownQuality.workerClass) { makeOperations() }

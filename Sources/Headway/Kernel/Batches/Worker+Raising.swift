@@ -61,7 +61,7 @@ extension Worker {
     pool.state.withLock { _ in raiseThread(ifAt: operation, to: workerClass) }
   }
 
-  /// Notes that the thread has taken an operation, while it runs none.
+  /// Notes that the thread, which runs no operation, has taken one.
   ///
   /// Called under the queue's lock, and so possibly on the pool manager's thread, whose nice value must not change. The
   /// worker noted no operation before, so it was not raised.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The features that follow the operations of a queue, or need to know about each of them.
+/// The features that follow the operations of a queue, or need each operation's events.
 ///
 /// A queue has one word for all of them. A thread that adds, starts or finishes an operation reads the word to find out
 /// whether a feature follows the operation. A follower stores its data before it sets its bit.

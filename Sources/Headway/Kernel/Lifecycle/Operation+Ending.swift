@@ -60,7 +60,7 @@ extension Operation {
   ///   - effects: Receives the steps that can run user code.
   ///   - release: Takes ownership of the dependencies of the operation.
   /// - Returns: The operation that the thread of the batch continues with, retained. It has begun, and the queue has
-  ///   not been notified of it.
+  ///   not been notified.
   @inline(__always)
   private func conclude(
     from before: OperationWord, at site: EndSite, in home: Unmanaged<OperationQueue>?, isLogged: Bool, continues: Bool,
@@ -132,7 +132,7 @@ extension Operation {
 
   /// Removes the operation from its queue.
   ///
-  /// - Returns: The reference that the queue keeps until the dependents are counted down.
+  /// - Returns: Everything that the queue keeps until the dependents are counted down.
   private func leave(
     _ home: Unmanaged<OperationQueue>?, from before: OperationWord, at site: EndSite, isLogged: Bool,
     _ effects: inout Effects
@@ -331,7 +331,7 @@ extension Operation {
   ///   - isContinued: True if the thread continued with the operation; false if it had taken it from the queue.
   ///   - continues: True if the thread may continue with an operation that becomes ready.
   /// - Returns: The operation that the thread continues with, retained. It has begun, and the queue has not been
-  ///   notified of it.
+  ///   notified.
   final func end(in batch: Batch, isContinued: Bool, continues: Bool) -> OperationReference? {
     let home = batch.home
     let followers = home?._withUnsafeGuaranteedRef { $0.following } ?? []
@@ -378,7 +378,7 @@ extension Operation {
 
 // The end in one step with its event, for the listeners of the queue.
 extension Operation {
-  /// Finishes the operation in one step, if it has nothing else to do then, and records that for the listeners.
+  /// Finishes the operation in one step, if nothing else is required, and records the end for the listeners.
   ///
   /// Both happen in one step for all readers of the log: a thread that finds the operation finished adds its events
   /// after this one, and a listener that receives the event finds the operation finished.

@@ -96,7 +96,8 @@ extension Operation {
     await KnownWait.suspending(on: self) { await WaiterList.suspend { waiter in addWaiter(waiter, for: goal) } }
   }
 
-  /// Calls `handler`, which runs no user code, once after the operation has finished; immediately if it has.
+  /// Calls `handler`, which runs no user code, once after the operation has finished. If it has already finished, calls
+  /// `handler` immediately.
   package final func callWhenEnded(_ handler: @escaping @Sendable () -> Void) {
     if !addWaiter(.handler(handler), for: .notified) { handler() }
   }

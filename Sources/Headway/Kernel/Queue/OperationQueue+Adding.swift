@@ -71,7 +71,7 @@ extension OperationQueue {
   /// Pushes an operation or a block to the inbox, without the queue's lock.
   ///
   /// The next thread that takes the lock empties the inbox. Afterward, this function checks whether a thread will empty
-  /// the inbox, and empties it otherwise.
+  /// the inbox. If not, it empties the inbox.
   ///
   /// - Returns: False if this thread has emptied the inbox.
   private func push(_ addition: Addition) -> Bool {

@@ -27,8 +27,8 @@ extension OperationQueueProtocol {
   ///
   /// While the queue is suspended or its limit is 0, waiting operations do not start, and are cancelled when the time
   /// is up. If the calling task is cancelled, the method behaves as if the time were up. If an operation of the queue
-  /// calls the method, it can't finish before the method returns, so the method waits for the whole time and cancels
-  /// that operation as well. The method blocks no thread. Several tasks can drain a queue at the same time.
+  /// calls the method, it can't finish before the method returns, so the method waits for the whole time and also
+  /// cancels that operation. The method blocks no thread. Several tasks can drain a queue at the same time.
   ///
   /// - Parameters:
   ///   - limit: How long to wait. With a limit of zero or less, the operations are cancelled immediately.

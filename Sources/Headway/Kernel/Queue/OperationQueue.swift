@@ -428,7 +428,7 @@ open class OperationQueue: @unchecked Sendable {
 
   /// The value that ``hash(into:)`` feeds to the hasher.
   ///
-  /// The default identifies the object. If you override ``isEqual(_:)``, override this property as well.
+  /// The default identifies the object. If you override ``isEqual(_:)``, also override this property.
   open var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
   /// Returns whether `object` equals this queue.

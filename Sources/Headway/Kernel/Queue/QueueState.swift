@@ -302,7 +302,7 @@ struct QueueState: ~Copyable {
 
   var hasWaiters: Bool { !waiters.isEmpty || !reportWaiters.isEmpty }
 
-  /// Removes and returns the waiters that have nothing left to wait for, when the queue is done.
+  /// When the queue is done, removes and returns the waiters whose waits have ended.
   mutating func takeWaiters() -> [Waiter] {
     waiters.removeAll() + (reports.isEmpty ? reportWaiters.removeAll() : [])
   }
@@ -314,8 +314,8 @@ struct ReleasedOperations {
   private var finished: OperationReference?
   /// The operations that ended without having run, joined in the same way.
   private var cancelled: OperationReference?
-  /// The operations that became ready and have since left the queue, ended before they were added, or were added to a
-  /// closed queue.
+  /// The operations that became ready and have since left the queue. `refused` contains operations that ended before
+  /// they were added, or were added to a closed queue.
   ///
   /// All are rare.
   private var newlyReady: [OperationReference]?
@@ -339,7 +339,7 @@ struct ReleasedOperations {
     refused?.append(operation) ?? (refused = [operation])
   }
 
-  /// Releases the operations. First ends the operations that were added to the queue after it was closed.
+  /// Releases the operations. Also ends operations that were added to the queue after it was closed.
   func release(from queue: OperationQueue) {
     var position = finished
     while let operation = position {

@@ -257,7 +257,7 @@ import Testing
       let opened = Gate()
       let graph = try OperationGraph { graph in
         let first = graph.addNode {}
-        // Takes part, and finds nothing to do for a while.
+        // Takes part but finds nothing to do for a while.
         graph.addNode {}
         let second = graph.addNode(after: [first]) {}
         graph.addNode(after: [second]) { opened.wait() }

@@ -8,7 +8,7 @@ import Testing
 @Suite("Instruments of a queue", .hangLimit) struct InstrumentTests {
   @TaskLocal private static var request = "none"
 
-  /// Records its calls, and binds a task-local value around the work.
+  /// Records its calls and binds a task-local value around the work.
   private final class Witness: OperationQueueInstrument {
     let calls = EventRecorder<String>()
     private let prefix: String

@@ -67,7 +67,7 @@ import Testing
     let queue = Self.tracked(total: 2)
     let (running, begun, go) = Self.heldOperation()
     if isAskedFor { running.progress.totalUnitCount = 1 }
-    // Instead of the one that cancels all.
+    // Instead of the thread that cancels all.
     queue.progress.cancellationHandler = {}
     queue.addOperation(running)
     begun.wait()

@@ -18,7 +18,7 @@ import Testing
     override func main() { body() }
   }
 
-  /// An operation of one of several kinds, which appends a number.
+  /// An operation, of various kinds, that appends a number.
   private func operation(_ number: Int, to record: Unprotected) -> Headway.Operation {
     let body = { @Sendable in record.numbers.append(number) }
     switch number % 4 {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Headway
 
-/// The steps of a batch's thread, and between them those of a thread that has the queue's lock.
+/// The steps of a batch's thread, interleaved with the steps of a thread that has the queue's lock.
 @Suite("Steps of batches", .hangLimit) struct BatchStepTests {
   private let queue = OperationQueue()
   private let executor = VisitExecutor()

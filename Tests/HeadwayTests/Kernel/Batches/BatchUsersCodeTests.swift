@@ -238,7 +238,7 @@ import Testing
       let isFilled = state.admission.fill(batch, atMost: 1, indivisible: 1, at: 0) { _ in true }
       #expect(isFilled)
     }
-    // Does what its thread does if it can't start the operation.
+    // Acts as its thread does if it can't start the operation.
     let last = BlockOperation {}
     first.addDependency(last)
     let isClaimed = queue.update(collectingBatches: true) { $0.admission.claimTaken(first, of: batch) }

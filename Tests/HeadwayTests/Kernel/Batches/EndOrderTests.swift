@@ -4,7 +4,7 @@ import Testing
 
 @testable import Headway
 
-/// The events that the end of an operation waits for, and those that it does not wait for.
+/// The events that the end of an operation waits for, and other events.
 ///
 /// A test about work that must continue in the meantime hangs if it does not continue.
 @Suite("Order of the end", .hangLimit) struct EndOrderTests {

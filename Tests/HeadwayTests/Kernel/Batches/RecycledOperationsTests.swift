@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test("O6, O7, C1: a reused operation is like new") func isNew() async {
-    // Enough for chains to be taken, regardless of what other tests take.
+    // Enough for chains to be taken, even if other tests take some.
     for round in 0..<10 {
       for _ in 0..<64 { queue.addOperation {} }
       executor.runSteps()

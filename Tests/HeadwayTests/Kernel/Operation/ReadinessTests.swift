@@ -120,7 +120,7 @@ import Testing
       weak var home: OperationQueue?
       override var isReady: Bool {
         let answer = isAllowed.withLock { $0 }
-        // Does what two other threads would do after this evaluation: one changes it, the other adds an operation.
+        // Acts as two other threads would after this evaluation: one changes it, the other adds an operation.
         if !answer,
           isAllowed.withLock({
             $0 = true; return true
@@ -247,7 +247,7 @@ import Testing
       override var isReady: Bool {
         let base = super.isReady
         asked.record(base)
-        // Does what another thread would do after this evaluation and before the queue has the operation.
+        // Acts as another thread would after this evaluation and before the queue has the operation.
         if !base { dependencies[0].start() }
         return base
       }

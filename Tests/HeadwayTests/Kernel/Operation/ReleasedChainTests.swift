@@ -102,7 +102,7 @@ import Testing
     init(_ before: WithProperty?, _ member: Member) { (self.before, self.member) = (before, member) }
   }
 
-  /// This number of links overflows a stack of this size in bytes, if each is freed by the one before.
+  /// This number of links overflows a stack of this size in bytes, if each is freed by the previous one.
   private static let (count, stackSize) = (10_000, 512 * 1024)
 
   @Test("O8: a long chain is freed without recursion, whatever links it", arguments: Link.allCases)

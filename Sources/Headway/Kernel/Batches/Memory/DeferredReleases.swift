@@ -2,10 +2,10 @@
 ///
 /// Belongs to that thread.
 ///
-/// Code that runs when an operation is freed runs before the next operation begins, because that one may wait for it.
-/// Memory alone is handed over for all operations of a batch together. Freeing it between operations, one by one, adds
-/// half the cost of an operation without work if another thread allocates at the same time, because of glibc's lock of
-/// its arena (`Benchmarks/README.md`).
+/// Code that runs when an operation is freed runs before the next operation begins, because the next operation may wait
+/// for it. Memory alone is handed over for all operations of a batch together. Freeing it between operations, one by
+/// one, adds half the cost of an operation without work if another thread allocates at the same time, because of
+/// glibc's lock of its arena (`Benchmarks/README.md`).
 ///
 /// See `Docs/decisions/0017-batches-own.md`.
 struct DeferredReleases: ~Copyable {
