@@ -51,7 +51,7 @@
       ) {
         let queues = try WaitingQueues(exchange.claims, transaction)
         return try exchange.claimed { claim in
-          guard queues.queues[claim.queue] != nil else { return [] }
+          guard queues[claim.queue] != nil else { return [] }
           var (mark, generation) = marks.mark(of: claim)
           defer { changedMarks.append((claim, mark, generation)) }
           return try transaction.claim(claim, by: exchange.worker, in: queues, after: &mark)

@@ -13,6 +13,7 @@ import Testing
     let store = try SQLiteJobStore(path: folder.path + "/jobs.sqlite")
     let jobs = Jobs(store)
     let names = ["caf\u{e9}", "cafe\u{301}"]
+    for name in names { try await jobs.changeQueue(name, .maxRunningJobCount(5)) }
     for serves in [
       { (worker: JobWorker) in worker.serve(matching: "caf*", on: OperationQueue()) },
       { (worker: JobWorker) in for name in names { worker.serve(name, on: OperationQueue()) } },

@@ -141,9 +141,9 @@ struct ThumbnailsTests {
     // As a shell passes them: \u{e9} in Latin-1.
     let script = """
       cd "$0"; e=$(printf '\\351'); mkdir "d$e"; cp photos/a.jpg "d$e/caf$e.jpg"; cp photos/a.jpg "$e.jpg"
-      "$1" thumbnails "d$e" -o "t$e" --size 60 --sheet "s$e.png" || exit 1
-      "$1" thumbnails "$e.jpg" -o t2 --size 60 || exit 1
-      printf x > "d$e/bad$e.jpg"; "$1" thumbnails "d$e" -o "t$e" --size 60 --progress json
+      "$1" thumbnails "d$e" --into "t$e" --size 60 --sheet "s$e.png" || exit 1
+      "$1" thumbnails "$e.jpg" --into t2 --size 60 || exit 1
+      printf x > "d$e/bad$e.jpg"; "$1" thumbnails "d$e" --into "t$e" --size 60 --progress json
       test -s "t$e/caf$e.jpg" && test -s "s$e.png" && test -s "t2/$e.jpg" && echo all
       """
     let run = try await Tool(

@@ -7,8 +7,10 @@ struct AdmissionSituation {
   var waitsForRate: Bool
   /// The limit of the operation's key that allows no start, or nil.
   var keyObstacle: KeyLaneLimits.Obstacle?
-  /// An operation of the key that counts toward its limit.
-  var keyHolder: Operation?
+  /// The operations of the key that count toward its limit.
+  ///
+  /// All of them, although the diagnosis names only the first, because they must not be released under the lock.
+  var keyHolders: [Operation] = []
   /// When the next operation of the key or of the queue may start, if that depends only on time.
   var nextStart: ClockTime?
   /// How many operations a barrier waits for.
@@ -27,8 +29,15 @@ struct AdmissionObstacles {
   ///
   /// For example, its operations occupy all concurrency slots of a queue with a limit. An empty set is not an obstacle.
   var any: [[Operation]] = []
+  /// Operations of incomplete sets, which are released with this value, after the lock.
+  var others: [[Operation]] = []
   /// How often the queue's limit had been set, and how often the operation had finished waiting for its resources.
   var changes = 0
+
+  /// Adds operations of which one must finish first, if they are all of their kind.
+  mutating func add(_ operations: [Operation], areAll: Bool) {
+    if areAll { any.append(operations) } else { others.append(operations) }
+  }
 }
 
 extension Admission {
@@ -47,7 +56,7 @@ extension Admission {
     return AdmissionSituation(
       isBarrier: operation.isBarrier, isSuspended: isSuspended, limit: limit, started: started,
       waitsForRate: waitsForAllowance, keyObstacle: inLane?.obstacle,
-      keyHolder: inLane.flatMap { _ in operation.laneMember?.lane.flatMap { holders(of: $0).first } },
+      keyHolders: inLane.flatMap { _ in operation.laneMember?.lane.map { holders(of: $0) } } ?? [],
       nextStart: inLane?.end,
       predecessorCount: predecessors.count, predecessor: order == .fifo ? predecessors.first : nil)
   }
@@ -79,7 +88,7 @@ extension Admission {
       batches.forEach { $0.withRunning { holders.append($0) } }
       // If not all are found, a thread is between two operations of its batch, so its slot is not lost. If this
       // operation is among them, it has a slot itself, and is about to begin.
-      if holders.count >= started, !holders.contains(operation) { obstacles.any = [holders] }
+      obstacles.add(holders, areAll: holders.count >= started && !holders.contains(operation))
     }
     return obstacles
   }

@@ -145,7 +145,7 @@ extension Operation {
       case .count(let running, let limit):
         """
         waits for another operation with the key ‘\(key)’ in \(queue.label), which runs \(running) of at most \(limit)\
-        \(situation.keyHolder.map { ": \($0.label)" } ?? "")
+        \(situation.keyHolders.first.map { ": \($0.label)" } ?? "")
         """
       }
     }

@@ -166,7 +166,7 @@ public import Headway
       }
     }
     for child in children { additions.noteDependents(of: child) }
-    try addUnmet(children.count, to: held.map(\.dependent))
+    additions.hold(held.map(\.dependent), for: children.count)
   }
 }
 

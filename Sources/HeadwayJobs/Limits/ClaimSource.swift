@@ -90,6 +90,7 @@
   ///
   /// If there are too many, the oldest one is forgotten, because no worker might support its kind.
   mutating func noteHeavy(_ id: JobID) {
+    guard !heavyJobs.contains(id) else { return }
     heavyJobs.append(id)
     if heavyJobs.count > Self.maxHeavyJobCount { heavyJobs.removeFirst() }
   }

@@ -44,6 +44,13 @@ struct JobAdditions {
   /// The stored jobs that have dependents from now on.
   private(set) var dependencies: Set<JobID> = []
   var timedKeys: [(key: String, job: JobID, until: StoreTime)] = []
+  /// The stored jobs that have to wait for further dependencies, with the number of those.
+  ///
+  /// One of these jobs can also be replaced. So these numbers are added after the replaced jobs have been written.
+  private(set) var held: [(jobs: [JobID], dependencyCount: Int)] = []
+
+  /// Makes stored jobs, which are held, wait for further dependencies.
+  mutating func hold(_ jobs: [JobID], for dependencyCount: Int) { held.append((jobs, dependencyCount)) }
 
   mutating func append(_ job: JobRecord) {
     indexes[job.id] = jobs.count
@@ -148,6 +155,7 @@ extension JobRows {
     try reserveNumbers(0)
     if !additions.timedKeys.isEmpty { try hold(additions.timedKeys) }
     try put(additions.replaced.sorted().compactMap { additions.replaceable[$0] })
+    for (jobs, count) in additions.held { try addUnmet(count, to: jobs) }
     if !additions.jobs.isEmpty { try insert(additions.jobs) }
     for job in additions.jobs { try noteUnfinished(job) }
     if !additions.edges.isEmpty { try insert(additions.edges) }

@@ -10,10 +10,11 @@ import Synchronization
 final class ClaimMarks: Sendable {
   /// The claims that look for the same jobs.
   private struct Key: Hashable {
-    let queue: String
+    /// The bytes of the name, as the server compares them.
+    let queue: [UInt8]
     let kinds: [JobKind: Int]
 
-    init(_ claim: JobClaim) { (queue, kinds) = (claim.queue, claim.kinds) }
+    init(_ claim: JobClaim) { (queue, kinds) = (Array(claim.queue.utf8), claim.kinds) }
   }
 
   /// The place of a waiting job.
@@ -49,7 +50,9 @@ final class ClaimMarks: Sendable {
     state.withLock { state in
       state.generation += 1
       for place in places {
-        for key in state.marks.keys where key.queue == place.queue { state.marks[key]?.moveBack(to: place) }
+        for key in state.marks.keys where key.queue.elementsEqual(place.queue.utf8) {
+          state.marks[key]?.moveBack(to: place)
+        }
       }
     }
   }

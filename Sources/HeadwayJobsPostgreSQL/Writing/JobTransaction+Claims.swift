@@ -15,7 +15,7 @@ extension JobTransaction {
     _ claim: JobClaim, by worker: WorkerID, in queues: WaitingQueues, after mark: inout ClaimMark
   ) throws -> [JobRecord] {
     let queue = try self.queues()[claim.queue] ?? JobQueueRecord()
-    guard let waiting = queues.queues[claim.queue] else { return [] }
+    guard let waiting = queues[claim.queue] else { return [] }
     if queue.settings.maxRunningJobCount != nil, claim.count > 0, !queue.isPaused { try lockLimits() }
     let count = try maxCount(of: claim, in: queue)
     guard count > 0 else { return [] }

@@ -67,7 +67,7 @@ struct TransactionRunner: Sendable {
       Statement(WorkerSQL.now, isFrequent: true), Statement(schema.sql(LimitSQL.queues), isFrequent: true),
     ])
     let transaction = JobTransaction(session, schema, hold: hold, at: note(results[0]))
-    transaction.knownQueues = Dictionary(uniqueKeysWithValues: results[1].rows.map { QueueRow.read($0) })
+    transaction.knownQueues = QueueRow.byName(results[1].rows.map { QueueRow.read($0) })
     return transaction
   }
 

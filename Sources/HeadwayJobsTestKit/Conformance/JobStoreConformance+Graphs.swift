@@ -182,6 +182,23 @@ extension JobStoreConformance {
       try probe.expect(try await probe.state(ids[1]), .waiting, "the state of the dependent")
       try probe.expect(try await probe.stored(strict).reason?.culprit, children[1].id, "the culprit of the other one")
     },
+    JobStoreCheck("J66: a dependent that such a child's key replaces also waits for the other children") { probe in
+      let parentID = try await probe.enqueue()
+      let key = JobOption.unique(.unfinished("key", onConflict: .replace))
+      let dependent = try await probe.enqueue(options: [key, .after(parentID.dependency)])
+      let worker = try await probe.register()
+      let parent = try await probe.claimOne(by: worker)
+      let batch = [probe.job(), probe.job(options: [key])]
+      let answer = try await probe.write(
+        .enqueueBatch(batch, beforeDependents: true), by: try probe.fence(of: parent))
+      guard case .enqueuedBatch(let added) = answer else { throw probe.fail("the answer is \(answer)") }
+      try probe.expect(added[1], Enqueued(id: dependent, isNew: false), "the job that holds the key")
+      try probe.expect(try await probe.stored(dependent).unmetCount, 2, "the number of unmet dependencies")
+      try await probe.end(parent, .succeed(result: nil))
+      try probe.expect(try await probe.state(dependent), .held, "the state while a child has not ended")
+      try await probe.end(probe.claimOne(by: worker), .succeed(result: nil))
+      try probe.expect(try await probe.state(dependent), .waiting, "the state after the child")
+    },
     JobStoreCheck("J66: a child that is added before the dependents and waits for a stored job is refused") { probe in
       let ids = try await probe.batch([[], [0]])
       let parent = try await probe.claimOne(by: probe.register())

@@ -13,7 +13,7 @@ struct CriticalPathText {
   }
 
   private var work: String {
-    let run = steps.reduce(0) { $0 + $1.end - $1.start }
+    let run = steps.reduce(0) { $0 + ($1.end - $1.start) }
     let percent = extent > 0 ? Int((Double(run) / Double(extent) * 100).rounded(.down)) : 0
     let path = steps.count == 1 ? names[0] : "the path \(names.joined(separator: " → "))"
     return "\(percent) % of the \(timeText(extent)) is work on \(path)."

@@ -115,7 +115,7 @@ def guides(modules):
     others = [
         article(module, name) for module in modules if module != "Headway"
         if (ROOT / f"Sources/{module}/{module}.docc").exists() for _, names in topics(module) for name in names]
-    pages = [("Docs/how-do-i.md", "How do I …?"), ("Docs/tool.md", "The command line tool"), ("Docs/lab.md", "The lab")]
+    pages = [("Docs/how-do-i.md", "How do I …?"), ("Docs/tool.md", "The command-line tool"), ("Docs/lab.md", "The lab")]
     others += [f'<li><a href="{path.removesuffix(".md")}.html">{title}</a></li>' for path, title in pages]
     columns.append(("Other modules", others))
     for title, entries in columns:

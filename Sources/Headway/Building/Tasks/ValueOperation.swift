@@ -72,6 +72,7 @@ extension OperationQueueProtocol {
   /// - Parameter operation: The operation to add and wait for.
   /// - Returns: The operation's ``ValueOperation/value``.
   /// - Throws: The operation's error if it failed; `CancellationError` if it was cancelled.
+  @discardableResult
   public func run<Work: ValueOperation>(_ operation: Work) async throws -> Work.Success {
     try await run(operation as Operation)
     return try await operation.value

@@ -8,7 +8,7 @@ struct Placement {
   var ownClass: WorkerClass { hasClasses ? quality.workerClass : .normal }
 
   func workerClass(of operation: Operation) -> WorkerClass {
-    hasClasses ? operation.effectiveQuality(in: quality).workerClass : .normal
+    hasClasses && operation.state.current.hasQuality ? operation.effectiveQuality(in: quality).workerClass : ownClass
   }
 
   /// The level of quality of service that an operation raises others to if it waits for them.

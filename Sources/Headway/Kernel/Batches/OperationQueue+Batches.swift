@@ -198,7 +198,12 @@ extension OperationQueue {
       return false
     }
     // A thread that holds the lock might access the operation.
-    if batch.hasToTakeLock { update(collectingBatches: true) { _ in } }
+    if batch.hasToTakeLock {
+      // Its steps run on another thread, because this one counts as inside the queue.
+      var effects = Effects()
+      update(collectingBatches: true, leaving: &effects) { _ in }
+      effects.submit(to: batch.executor)
+    }
     reference._withUnsafeGuaranteedRef { $0.releaseWork() }
     batch.free(reference)
     batch.releaseDeferred()

@@ -370,7 +370,7 @@ extension Operation {
 
   @inline(__always)
   private func publish(in batch: Batch, isContinued: Bool, isSettled: Bool, leaving effects: inout Effects) {
-    // Before any thread can find the queue empty.
+    // Before the queue counts the end. A thread that pins the batch may find the operation finished a moment earlier.
     if gateKind == .ofBatches { releaseResources(in: batch, leaving: &effects) }
     isContinued ? batch.publish(continued: OperationReference(self)) : batch.publishTaken(settled: isSettled)
   }

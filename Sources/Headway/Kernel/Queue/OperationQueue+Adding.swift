@@ -206,7 +206,7 @@ extension OperationQueue {
     operation.queueLinks.home = .passUnretained(self)
     ReturnedMemory.freeNext()
     operation.note(.added, in: self)
-    return operation.overridesIsReady && operation.evaluateReadinessBeforeAdding()
+    return !operation.isReadyUnasked && operation.evaluateReadinessBeforeAdding()
   }
 }
 

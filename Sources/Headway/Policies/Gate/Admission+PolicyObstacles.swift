@@ -11,16 +11,22 @@ extension Admission {
     guard let member = operation.laneMember, member.isReady, let lane = member.lane, lane.limits.waitsForEnd else {
       return
     }
-    obstacles.any = [holders(of: lane)]
+    let holders = holders(of: lane)
+    // If not all are found, a thread that runs a batch is about to begin or end one of them, so the lane will not be
+    // full for long.
+    obstacles.add(holders, areAll: holders.count >= lane.started.count + lane.takenCount)
   }
 
   /// The operations that count toward the limits of a lane.
+  ///
+  /// Release them only after the queue's lock has been released: batches can end and free some of them in the meantime,
+  /// and a user's object must not be freed under the lock.
   func holders(of lane: KeyLane) -> [Operation] {
     var holders = lane.started.map(\.operation)
     // They were taken before the lane had limits.
     guard lane.takenCount > 0 else { return holders }
     batches.forEach { batch in
-      batch.withRunning {
+      batch.forEachUnfinished {
         if let member = $0.laneMember, member.use == .taken, member.lane === lane { holders.append($0) }
       }
     }

@@ -88,7 +88,8 @@ final class TimedGate: KeyGate, @unchecked Sendable {  // Properties that change
 
   /// Calls a function with the time limit of an attempt.
   ///
-  /// Earlier attempts and pauses do not count toward this limit, only toward the total timeout.
+  /// Earlier attempts and pauses do not count toward this limit, only toward the total timeout. If the operation was
+  /// started manually, there is no limit.
   ///
   /// - Parameters:
   ///   - executor: Runs the function.
@@ -98,7 +99,7 @@ final class TimedGate: KeyGate, @unchecked Sendable {  // Properties that change
   func runAttempt<Success: Sendable>(
     on executor: some TaskExecutor, _ body: @escaping @Sendable () async throws -> Success
   ) async throws -> Success {
-    guard givenPolicy.timeout != nil else { return try await body() }
+    guard givenPolicy.timeout != nil, addedTime < .max else { return try await body() }
     let task = Task(executorPreference: executor) {
       // The task may have waited for a thread for too long.
       let now = self.time

@@ -69,7 +69,7 @@ struct JobSearch<Reader: StoreReader> {
       let last = ends.last
     else { return JobIDPage(ids: []) }
     // The texts of a filter are compared here, so any number of rows might be needed.
-    let maximum = selection.needsSettings ? maxRowCount : limit + 1
+    let maximum = selection.needsSettings ? maxRowCount : min(limit, maxRowCount) + 1
     var statement = StoreStatement("", .integer(end), .integer(last), .number(maximum))
     let condition = selection.addCondition(to: &statement)
     statement.sql = SearchSQL.newest(table, where: condition)

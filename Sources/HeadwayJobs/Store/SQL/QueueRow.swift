@@ -28,4 +28,11 @@
     queue.settings.agingInterval = row.optional(6) { .microseconds(row.int64($0)) }
     return (row.text(0), queue)
   }
+
+  /// Returns the queues by their names.
+  ///
+  /// Names that differ only in the bytes of their characters are equal in a dictionary: the later row takes precedence.
+  public static func byName(_ rows: [(name: String, queue: JobQueueRecord)]) -> [String: JobQueueRecord] {
+    Dictionary(rows.map { ($0.name, $0.queue) }, uniquingKeysWith: { $1 })
+  }
 }

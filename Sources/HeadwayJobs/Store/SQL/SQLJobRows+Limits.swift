@@ -4,7 +4,7 @@
   /// Returns the queues that are paused or have settings.
   public func queues() throws -> [String: JobQueueRecord] {
     if let knownQueues { return knownQueues }
-    let queues = Dictionary(uniqueKeysWithValues: try rows(Limits.queues, { _ in }) { QueueRow.read($0) })
+    let queues = QueueRow.byName(try rows(Limits.queues, { _ in }) { QueueRow.read($0) })
     knownQueues = queues
     return queues
   }

@@ -52,8 +52,7 @@
   /// - Throws: The error of the database.
   /// - Returns: The queues by their names.
   public func queues() throws -> [String: JobQueueRecord] {
-    let rows = try rows(StoreStatement(OverviewSQL.queues, isFrequent: true)) { QueueRow.read($0) }
-    return Dictionary(uniqueKeysWithValues: rows.map { ($0.name, $0.queue) })
+    QueueRow.byName(try rows(StoreStatement(OverviewSQL.queues, isFrequent: true)) { QueueRow.read($0) })
   }
 
   /// Returns a value that an attempt of a job has stored.
