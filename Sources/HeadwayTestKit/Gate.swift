@@ -1,7 +1,9 @@
 import Dispatch
 import Synchronization
 
-/// A gate that holds threads and tasks until it is opened. It then stays open.
+/// A gate that holds threads and tasks until it is opened.
+///
+/// It then stays open.
 ///
 /// With gates, a test forces the interleaving that it tests, instead of relying on sleeps:
 ///

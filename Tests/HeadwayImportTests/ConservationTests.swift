@@ -68,7 +68,9 @@ struct ConservationTests {
     return file
   }
 
-  /// Column names: words, years, numbers, duplicates. There is one per field, or one or two more or fewer.
+  /// Column names: words, years, numbers, duplicates.
+  ///
+  /// There is one per field, or one or two more or fewer.
   private func names(_ width: Int, _ random: inout SplitMix64) -> [String] {
     let count = max(1, width + [0, 0, 0, 1, -1, 2, -2][random.below(7)])
     let style = random.below(6)

@@ -8,7 +8,9 @@ import Testing
 /// Several files that are imported into one table, in one import.
 @Suite("Import: several files into one table", .hangLimit)
 struct FileGroupTests {
-  /// Imports strings as files. Cancels one of the imports from the beginning.
+  /// Imports strings as files.
+  ///
+  /// Cancels one of the imports from the beginning.
   private func importFiles(
     _ texts: [String], _ mode: ImportOptions.ExistingRowPolicy = .update, key: [String] = [],
     stopsAtFirstMalformedRow: Bool = false,

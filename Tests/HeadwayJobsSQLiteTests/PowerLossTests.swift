@@ -77,7 +77,7 @@ private enum StoreFact: Hashable, Sendable {
   case effect(JobID)
 }
 
-/// Work for a store. Each of its answers is recorded.
+/// Work for a store whose answers are recorded.
 private final class StoreLoad: Sendable {
   private let store: SQLiteJobStore
   private let pool: DatabasePool

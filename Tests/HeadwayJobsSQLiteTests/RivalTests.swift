@@ -46,7 +46,9 @@ import Testing
     await store.close()
   }
 
-  /// Adds jobs. Some of them fail at first, some have the same key as another job, and some are cancelled.
+  /// Adds jobs.
+  ///
+  /// Some of them fail at first, some have the same key as another job, and some are cancelled.
   private static func enqueue(_ count: Int, _ locks: String, _ jobs: Jobs) async throws -> [JobID] {
     var ids: [JobID] = []
     for number in 0..<count {

@@ -13,7 +13,9 @@ import Testing
     try await jobs.enqueue(contentsOf: names.map { Letter(name: $0) })
   }
 
-  /// Runs all jobs that are ready. Returns the job names of each call.
+  /// Runs all jobs that are ready.
+  ///
+  /// Returns the job names of each call.
   private func drain() async throws -> [String] {
     let log = Log()
     try await Log.$current.withValue(log) {

@@ -1,9 +1,10 @@
 @_spi(JobStore) import HeadwayJobs
 import Synchronization
 
-/// A store with faults. It fails two of three exchanges: before anything has happened, and after everything has, so
-/// that only the answer is lost. Or it loses all hints, and perhaps all answers to writes. Or it sends a hint during
-/// each exchange.
+/// A store with faults.
+///
+/// It fails two of three exchanges: before anything has happened, and after everything has, so that only the answer is
+/// lost. Or it loses all hints, and perhaps all answers to writes. Or it sends a hint during each exchange.
 final class FaultyStore: JobStoreBackend {
   private let store: MemoryJobStore
   private let count = Mutex(0)

@@ -321,7 +321,7 @@ private struct Addends: Job {
   func perform(in context: JobContext) async throws -> Int { try await context.values(of: Sum.self).reduce(0, +) }
 }
 
-/// Encodes nothing but decodes a value.
+/// Has an encoding that lacks its value, so it can't be decoded.
 private struct Lopsided: Job {
   static let kind: JobKind = "lopsided"
   var name = "test"

@@ -2,7 +2,9 @@
 import Headway
 import HeadwayTestKit
 
-/// A server that finds titles. It takes an hour for one of the search terms.
+/// A server that finds titles.
+///
+/// It takes an hour for one of the search terms.
 struct Server: Sendable {
   /// The search terms that the server has received.
   let requests = EventRecorder<String>()

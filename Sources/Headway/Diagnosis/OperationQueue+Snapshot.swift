@@ -115,7 +115,7 @@ private struct OperationPlaces {
     operations[UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())] = (queue, position)
   }
 
-  /// The operation that a worker runs. If the snapshot does not contain it, the queue that the worker visits.
+  /// The operation that a worker runs, or the queue that it visits if the snapshot does not contain the operation.
   func work(of worker: Worker) -> (queue: Int, operation: Int?)? {
     guard worker.status != .asleep else { return nil }
     if let place = operations[worker.running.load(ordering: .relaxed)] { return (place.queue, place.operation) }

@@ -47,9 +47,10 @@ struct Feeding {
   }
 }
 
-/// Expects that an input gives the same records, lines, offsets and defects no matter how it is cut. The pieces have
-/// every size from 1 to the length of the input plus one. The end is reported along with the last piece, and
-/// separately.
+/// Expects that an input gives the same records, lines, offsets and defects no matter how it is cut.
+///
+/// The pieces have every size from 1 to the length of the input plus one. The end is reported along with the last
+/// piece, and separately.
 func expectSameInAllPieces(
   _ input: [UInt8], as expected: [ParsedRecord], dialect: CSVDialect = CSVDialect(),
   maxRecordLength: Int = 16 << 20, sourceLocation: SourceLocation = #_sourceLocation

@@ -24,7 +24,9 @@ struct FaultLoad {
     }
   }
 
-  /// Stores jobs one after another. Does not repeat a call whose outcome is unknown.
+  /// Stores jobs one after another.
+  ///
+  /// Does not repeat a call whose outcome is unknown.
   func produce(_ numbers: Range<Int>) async -> (stored: [Int], unknown: [Int]) {
     var (stored, unknown) = ([Int](), [Int]())
     for number in numbers {

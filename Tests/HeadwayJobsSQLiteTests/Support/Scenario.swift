@@ -22,7 +22,9 @@ final class Scenario {
     _ = try gated.text("SELECT count(*) FROM entry")  // Now it has opened the log.
   }
 
-  /// Commits entries, in one transaction or in several. Each entry needs a page.
+  /// Commits entries, in one transaction or in several.
+  ///
+  /// Each entry needs a page.
   func commit(_ count: Int = 1, transactions: Int = 1, on connection: Connection) throws {
     for _ in 0..<transactions {
       try connection.execute("BEGIN IMMEDIATE")

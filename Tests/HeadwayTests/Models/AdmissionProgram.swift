@@ -289,7 +289,9 @@ struct AdmissionProgram: ~Copyable {
     }
   }
 
-  /// Runs all remaining operations. Cancels operations that wait in cycles.
+  /// Runs all remaining operations.
+  ///
+  /// Cancels operations that wait in cycles.
   private mutating func drain() throws {
     try endBatches()
     (model.isSuspended, admission.isSuspended) = (false, false)

@@ -115,7 +115,9 @@ struct Model {
     for dependent in dependents { cancel(dependent) }
   }
 
-  /// An operation gets the error of a dependency that it required to succeed. It is about to be cancelled.
+  /// An operation gets the error of a dependency that it required to succeed.
+  ///
+  /// It is about to be cancelled.
   mutating func scheduleCancellation(_ number: Int, _ failure: Failure, by failedDependency: Int) {
     guard operations[number].phase != .finished, operations[number].failure == nil else { return }
     fail(number, failure)

@@ -39,8 +39,10 @@ struct ProgramRun {
     return end()
   }
 
-  /// Cancels all remaining operations. They then end even if suspended, and with any limit. Only operations with
-  /// cancellation code end when that code may run.
+  /// Cancels all remaining operations.
+  ///
+  /// They then end even if suspended, and with any limit. Only operations with cancellation code end when that code may
+  /// run.
   private mutating func end() -> Divergence? {
     let numbers = Array(program.operations.indices)
     var commands = numbers.map { Command.cancel($0) } + numbers.map { .finish($0, isFailure: false) }

@@ -118,7 +118,9 @@ private final class RunMayhem: Sendable {
     }
   }
 
-  /// Adds operations. Some depend on operations that were added earlier, so there are no cycles.
+  /// Adds operations.
+  ///
+  /// Some depend on operations that were added earlier, so there are no cycles.
   private func add(_ count: Int, to queue: OperationQueue, _ generator: inout SeededGenerator) {
     var batch: [CountedBlock] = []
     for _ in 0..<count {

@@ -50,8 +50,10 @@ struct MayhemThread {
     while random(3) > 0 { addDependency() }
   }
 
-  /// A dependency on an operation that was added before and is in the lists of its queue. This rules out cycles, even
-  /// through barriers: an operation on its way into the inbox can still be listed behind a barrier.
+  /// A dependency on an operation that was added before and is in the lists of its queue.
+  ///
+  /// This rules out cycles, even through barriers: an operation on its way into the inbox can still be listed behind a
+  /// barrier.
   private mutating func addDependency() {
     guard let draft = drafts.randomElement(using: &generator), let other = mayhem.someOperation(&generator),
       other.state.current.isListed

@@ -10,7 +10,7 @@ struct DispatchRival: IndependentRival, OperationKindRival, GraphRival, FanRival
     group.wait()
   }
 
-  /// A node is a dispatch group. Each dependency leaves it once.
+  /// A node is a dispatch group that each dependency leaves once.
   ///
   /// The group notifies a block that does the node's work.
   func run(_ graph: DependencyGraph, body: (Int) -> Body) {

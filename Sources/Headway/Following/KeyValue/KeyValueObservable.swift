@@ -130,7 +130,9 @@ extension KeyValueObservable where Self: OperationQueue {
   /// - Parameter key: The name of the property, for instance `isSuspended`.
   public func willChangeValue(forKey key: String) { announce(ObservedKey(name: key), named: key) }
 
-  /// Announces that a property has changed. Notifies the observers of this property and of its dependent properties.
+  /// Announces that a property has changed.
+  ///
+  /// Notifies the observers of this property and of its dependent properties.
   ///
   /// A name does not identify a property that a subclass has added. If several such properties are observed, an
   /// observer of one is notified only if its value differs. `didChangeValue(for:)` always notifies it.

@@ -37,7 +37,7 @@ public final class KeyValueObservation: Sendable {
     self.end = Mutex(.call(Calls(addingWaiter, end)))
   }
 
-  /// Creates a token that removes an observer from a list. If `place` is nil, the token does nothing.
+  /// Creates a token that removes an observer from a list, or that does nothing if `place` is nil.
   init(_ place: (list: ObserverList, number: UInt64)?) {
     end = Mutex(place.map { .removal(from: $0.list, number: $0.number) })
   }

@@ -181,8 +181,9 @@ extension Admission {
 
   // MARK: One operation
 
-  /// Raises operations for an added operation that has a quality of service. Also raises the added operation if a
-  /// caller waits for the queue.
+  /// Raises operations for an added operation that has a quality of service.
+  ///
+  /// Also raises the added operation if a caller waits for the queue.
   @inline(never)
   mutating func raiseAdded(_ operation: Operation, _ word: OperationWord) {
     if word.phase != .finished, !word.isCancelled { raisePredecessors(of: operation, word) }

@@ -136,7 +136,7 @@ struct Admission: ~Copyable {
 
   // MARK: Events of operations
 
-  /// Adds an operation that the caller has reserved. Takes over its ownership.
+  /// Adds an operation that the caller has reserved, and that the queue owns from then on.
   ///
   /// - Parameters:
   ///   - reference: The operation to add.

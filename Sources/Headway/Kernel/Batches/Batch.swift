@@ -233,8 +233,9 @@ final class Batch: @unchecked Sendable {
     lastSequence = operation.sequence
   }
 
-  /// How many operations are available to other threads. No thread has taken them, or they became ready and were not
-  /// collected.
+  /// How many operations are available to other threads.
+  ///
+  /// No thread has taken them, or they became ready and were not collected.
   ///
   /// The number of operations that were not taken may already be lower. `head` is read first: if an operation appears
   /// as taken, the results that the thread published before it took that operation are visible.

@@ -154,8 +154,9 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
 
   // MARK: Helpers
 
-  /// Requests more threads, unless no numbers remain for them or the limit is reached. Threads on their way count
-  /// toward the limit.
+  /// Requests more threads, unless no numbers remain for them or the limit is reached.
+  ///
+  /// Threads on their way count toward the limit.
   ///
   /// Call this on a thread that is about to take a number.
   private func summon() {

@@ -170,7 +170,7 @@ struct Effects: ~Copyable {
     /// Operations that override ``Operation/isReady``: it is evaluated first, because other operations may depend on
     /// the result, and observers and handlers can take arbitrarily long.
     @exclusivity(unchecked) fileprivate var reevaluated: [Operation] = []
-    /// Whether the operation that ended has failed. If so, its group cancels its other operations.
+    /// Whether the operation that ended has failed, so its group must cancel its other operations.
     @exclusivity(unchecked) fileprivate var hasFailed = false
     /// Dependents that required the operation to succeed: they are cancelled.
     @exclusivity(unchecked) fileprivate var pendingCancellations: [Operation] = []

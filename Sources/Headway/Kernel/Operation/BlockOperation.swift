@@ -156,7 +156,9 @@ open class BlockOperation: Operation, @unchecked Sendable {
     keepUntilEnd(blocks)
   }
 
-  /// Runs the one block of an operation that only the calling thread uses. Leaves it in its place.
+  /// Runs the one block of an operation that only the calling thread uses.
+  ///
+  /// Leaves it in its place.
   private final func runFirst() {
     guard hasBlock else { return }
     hasBlock = false
@@ -224,7 +226,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
 typealias ThrowingBlock = @Sendable () throws -> Void
 
 extension OperationProtocol where Self: BlockOperation {
-  /// Adds a block that can throw. It runs concurrently with the operation's other blocks.
+  /// Adds a throwing block that runs concurrently with the operation's other blocks.
   ///
   /// The operation holds the block until it has run or has been skipped. If a subclass overrides the method for
   /// nonthrowing blocks, the override is not called.

@@ -11,8 +11,10 @@ extension Operation {
     raiseResources(level: word.qualityLevel)
   }
 
-  /// The quality of service that the operation runs at in a queue with the given quality. It is the highest among its
-  /// own quality, the queue's, and the qualities of the operations and callers that wait for it.
+  /// The quality of service that the operation runs at in a queue with the given quality.
+  ///
+  /// It is the highest among its own quality, the queue's, and the qualities of the operations and callers that wait
+  /// for it.
   final func effectiveQuality(in queueQuality: QualityOfService) -> QualityOfService {
     let word = state.current
     let asked = max(word.ownQualityLevel, queueQuality.level)

@@ -22,8 +22,9 @@ extension Operation {
   /// long time.
   private static let mostReadyAtOnce = 64
 
-  /// Makes operations whose last dependency has finished ready in their queues. Skips operations that override
-  /// ``isReady``, because the override must be evaluated.
+  /// Makes operations whose last dependency has finished ready in their queues.
+  ///
+  /// Skips operations that override ``isReady``, because the override must be evaluated.
   ///
   /// - Parameters:
   ///   - ready: The operations, which the caller has retained.

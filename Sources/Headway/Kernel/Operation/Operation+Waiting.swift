@@ -96,8 +96,9 @@ extension Operation {
     await KnownWait.suspending(on: self) { await WaiterList.suspend { waiter in addWaiter(waiter, for: goal) } }
   }
 
-  /// Calls `handler`, which runs no user code, once after the operation has finished. If it has already finished, calls
-  /// `handler` immediately.
+  /// Calls `handler`, which runs no user code, once after the operation has finished.
+  ///
+  /// If it has already finished, calls `handler` immediately.
   package final func callWhenEnded(_ handler: @escaping @Sendable () -> Void) {
     if !addWaiter(.handler(handler), for: .notified) { handler() }
   }
@@ -175,7 +176,9 @@ extension Operation {
     }
   }
 
-  /// Wakes the waiters whose goal is *settled*. Also wakes all other waiters if there are no observers to notify.
+  /// Wakes the waiters whose goal is *settled*.
+  ///
+  /// Also wakes all other waiters if there are no observers to notify.
   final func wakeWaiters(settledFrom before: OperationWord, isNotified: Bool) {
     guard before.hasWaiters else { return }
     let waiters = links.withLock { links -> [Waiter] in
@@ -186,7 +189,8 @@ extension Operation {
     for waiter in waiters { waiter.wake() }
   }
 
-  /// Wakes the waiters that wait for the observers to be notified. If all reports have returned, also wakes the waiters
-  /// that wait for reports.
+  /// Wakes the waiters that wait for the observers to be notified.
+  ///
+  /// If all reports have returned, also wakes the waiters that wait for reports.
   final func wakeWaiters(notifiedFrom before: OperationWord) { wakeWaiters(settledFrom: before, isNotified: true) }
 }

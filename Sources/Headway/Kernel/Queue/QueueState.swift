@@ -185,7 +185,9 @@ struct QueueState: ~Copyable {
   /// Whether each block needs an operation from the beginning, for the observers and listeners of the queue.
   private var needsOperations: Bool { !followers.mask.isDisjoint(with: [.observers, .events]) }
 
-  /// Adds an operation that was reserved. Takes over its ownership.
+  /// Adds an operation that was reserved.
+  ///
+  /// Takes over its ownership.
   ///
   /// - Returns: False if the operation ended before it was added. In that case, the caller must release it when no lock
   ///   is held.
@@ -314,8 +316,9 @@ struct ReleasedOperations {
   private var finished: OperationReference?
   /// The operations that ended without having run, joined in the same way.
   private var cancelled: OperationReference?
-  /// The operations that became ready and have since left the queue. `refused` contains operations that ended before
-  /// they were added, or were added to a closed queue.
+  /// The operations that became ready and have since left the queue.
+  ///
+  /// `refused` contains operations that ended before they were added, or were added to a closed queue.
   ///
   /// All are rare.
   private var newlyReady: [OperationReference]?
@@ -339,7 +342,9 @@ struct ReleasedOperations {
     refused?.append(operation) ?? (refused = [operation])
   }
 
-  /// Releases the operations. Also ends operations that were added to the queue after it was closed.
+  /// Releases the operations.
+  ///
+  /// Also ends operations that were added to the queue after it was closed.
   func release(from queue: OperationQueue) {
     var position = finished
     while let operation = position {

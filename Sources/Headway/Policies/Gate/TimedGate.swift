@@ -1,7 +1,8 @@
 import Synchronization
 
-/// The gate of an operation whose policy has more than a delay, resources and a key. Also used with a retry policy, and
-/// if several calls can share the operation.
+/// The gate of an operation whose policy has more than a delay, resources and a key.
+///
+/// Also used with a retry policy, and if several calls can share the operation.
 ///
 /// This gate also finishes the operation when its time is up.
 final class TimedGate: KeyGate, @unchecked Sendable {  // Properties that change later are atomic or have a lock.

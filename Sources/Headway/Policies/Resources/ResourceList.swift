@@ -4,7 +4,7 @@
 final class ResourceList: Sendable, Hashable {
   let exclusiveNames: Set<String>
   let sharedNames: Set<String>
-  /// The resources. Exclusive ones come first.
+  /// The resources, exclusive ones first.
   private let resources: [Resource]
   private let exclusiveCount: Int
 

@@ -92,7 +92,7 @@ import Testing
     try await queue.untilAllOperationsAreFinished()
   }
 
-  @Test("B3, B5: an error is thrown, not the resulting cancellation of other calls") func firstError() async throws
+  @Test("B3, B5: an error is thrown, not the cancellation of other calls that it causes") func firstError() async throws
   {
     let queue = OperationQueue(limit: 8)
     for _ in 0..<1000 {

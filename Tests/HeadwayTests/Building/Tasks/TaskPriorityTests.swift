@@ -101,7 +101,9 @@ import Testing
     while Task.currentPriority < .high { await Task.yield() }
   }
 
-  /// Begins `body` in a task of background priority. Escalates the task when `condition` is true.
+  /// Begins `body` in a task of background priority.
+  ///
+  /// Escalates the task when `condition` is true.
   private func escalate(
     when condition: @Sendable () -> Bool, _ body: @escaping @Sendable () async throws -> Void
   ) async throws {

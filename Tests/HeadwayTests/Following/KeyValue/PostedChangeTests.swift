@@ -22,7 +22,9 @@ import Testing
     try await expectAsynchronous(FinalOperation())
   }
 
-  /// Keeps its concurrency slot until it posts that it has finished. Occupies no thread.
+  /// Keeps its concurrency slot until it posts that it has finished.
+  ///
+  /// Occupies no thread.
   private func expectAsynchronous(_ operation: some PostingOperation) async throws {
     let executor = StepExecutor()
     let queue = OperationQueue(limit: 1)

@@ -7,8 +7,9 @@ import Testing
 
 /// If operations are cancelled together, none of them starts because another operation ends first.
 @Suite("Cancelling together", .hangLimit) struct CancellingTogetherTests {
-  /// An operation that ends when it is cancelled. It returns from `cancel()` only after a pause in which another
-  /// operation could start and finish.
+  /// An operation that ends when it is cancelled.
+  ///
+  /// It returns from `cancel()` only after a pause in which another operation could start and finish.
   private final class EndsWhenCancelled: AsynchronousOperation, @unchecked Sendable {
     private let home: OperationQueue
 

@@ -67,8 +67,9 @@ struct DeferredReleases: ~Copyable {
   /// Releases a finished operation that the thread took, but keeps its memory.
   mutating func release(_ operation: OperationReference) { returned.release(operation) }
 
-  /// Recycles operations whose release runs no user code, or hands over their memory. Also hands over the memory of
-  /// operations that were released.
+  /// Recycles operations whose release runs no user code, or hands over their memory.
+  ///
+  /// Also hands over the memory of operations that were released.
   ///
   /// Called between two batches.
   mutating func releaseMemory() {

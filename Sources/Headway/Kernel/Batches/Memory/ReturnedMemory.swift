@@ -48,7 +48,9 @@ enum ReturnedMemory {
 
     fileprivate init(first: UnsafeMutableRawPointer?) { self.first = first }
 
-    /// Releases an object that the caller owns. Keeps its memory if there is no other reference to it.
+    /// Releases an object that the caller owns.
+    ///
+    /// Keeps its memory if there is no other reference to it.
     ///
     /// - Parameters:
     ///   - object: The object to release.

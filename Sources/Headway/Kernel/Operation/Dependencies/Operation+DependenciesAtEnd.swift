@@ -104,7 +104,9 @@ extension Operation {
     return taken
   }
 
-  /// Notes that some code no longer reads the dependencies. Releases them if no other code can read them.
+  /// Notes that some code no longer reads the dependencies.
+  ///
+  /// Releases them if no other code can read them.
   ///
   /// Called with no lock held, because releasing a dependency can run user code.
   final func releaseDependencies(readBy reader: DependencyReaders) {
