@@ -23,13 +23,13 @@ extension NSObjectProtocol where Self: Headway.Operation {
   /// Returns whether the operation is an instance of a class or of one of its subclasses.
   ///
   /// - Parameter class: The class to compare with.
-  /// - Returns: Whether it is.
+  /// - Returns: True if it is such an instance.
   public func isKind(of class: AnyClass) -> Bool { HeadwayFoundation.isKind(type(of: self), of: `class`) }
 
   /// Returns whether the operation is an instance of a class, but not of one of its subclasses.
   ///
   /// - Parameter class: The class to compare with.
-  /// - Returns: Whether it is.
+  /// - Returns: True if it is such an instance.
   public func isMember(of class: AnyClass) -> Bool { type(of: self) == `class` }
 }
 
@@ -47,13 +47,13 @@ extension NSObjectProtocol where Self: Headway.OperationQueue {
   /// Returns whether the queue is an instance of a class or of one of its subclasses.
   ///
   /// - Parameter class: The class to compare with.
-  /// - Returns: Whether it is.
+  /// - Returns: True if it is such an instance.
   public func isKind(of class: AnyClass) -> Bool { HeadwayFoundation.isKind(type(of: self), of: `class`) }
 
   /// Returns whether the queue is an instance of a class, but not of one of its subclasses.
   ///
   /// - Parameter class: The class to compare with.
-  /// - Returns: Whether it is.
+  /// - Returns: True if it is such an instance.
   public func isMember(of class: AnyClass) -> Bool { type(of: self) == `class` }
 }
 

@@ -153,7 +153,7 @@ public final class ManualClock: Clock, Sendable {
   /// - Parameter count: The number of sleeping tasks to wait for.
   public func waitForSleepers(count: Int) async { await wait { $0.sleepers.count >= count } }
 
-  /// Suspends the task until another task sleeps until exactly this much later than now.
+  /// Suspends the task until another task sleeps with a deadline that is exactly `duration` from now.
   ///
   /// Use this method to wait until an operation pauses: pass the length of its delay or its pause.
   ///
@@ -167,7 +167,7 @@ public final class ManualClock: Clock, Sendable {
   ///
   /// Cancelling the task does not stop the wait.
   ///
-  /// - Parameter deadline: The instant until which the other task sleeps.
+  /// - Parameter deadline: The instant that the other task sleeps until.
   /// - Precondition: `deadline` is in the future, because no task sleeps until an instant in the past.
   public func waitForSleeper(until deadline: Instant) async {
     require(now < deadline, "No task sleeps until \(deadline.offset), which is not in the future.")

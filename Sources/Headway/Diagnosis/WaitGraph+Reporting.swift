@@ -39,7 +39,7 @@ extension KnownWait {
   fileprivate var firstThatWaitsForMainThread: Operation? {
     switch goal {
     case .end(let operation): operation.waitsForMainThread ? operation : nil
-    // The queue is checked before its operations: there can be many of them, and an operation ends faster if no other
+    // The queue is checked before its operations. There can be many operations, and each one ends faster if no other
     // thread has read its queue.
     case .empty(let queue) where queue.runsOnMainThread: queue.operations.first { $0.waitsForMainThread }
     default: nil
@@ -48,8 +48,8 @@ extension KnownWait {
 
   /// The queue whose listeners are notified if the wait can't end: the one to wait for, or that of the operation.
   ///
-  /// Read only when it is needed: the operation may be added to a queue later, and it ends faster if no other thread
-  /// has read its queue.
+  /// Read only when needed: the operation may be added to a queue later, and ends faster if no other thread has read
+  /// its queue.
   fileprivate var reportingQueue: OperationQueue? { queue ?? operations.first?.queue }
 
   /// A description of the object to wait for.

@@ -151,9 +151,9 @@ struct WaitGraph {
       // A cancelled operation may wait for a concurrency slot.
       let queue = word.isEnqueued || word.isCancelled ? operation.queue : nil
       var obstacles = queue?.obstacles(of: operation) ?? AdmissionObstacles()
-      // A group that has not started holds its operations back. After it has started, it waits for them, and they no
-      // longer wait for it. If its state is read before the start and again after it, the graph contains a cycle that
-      // is gone when the graph is read again.
+      // A group that has not started holds its operations back. After the group has started, it waits for its
+      // operations, and they no longer wait for the group. If its state is read before the start and again after it,
+      // the graph contains a cycle that is gone when the graph is read again.
       if !word.isCancelled || operation.hasCodeForCancelled, let group = queue?.operationOfParts,
         group.state.current.phase == .pending
       {

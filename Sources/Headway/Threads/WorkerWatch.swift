@@ -24,9 +24,9 @@ struct WorkerWatch {
   private static let blockedShare: (usual: UInt64, blind: UInt64) = (4, 20)
   /// How long work must wait while none is taken, in nanoseconds, before one more worker helps out.
   ///
-  /// This is longer than it takes to find blocked workers and let others take their places. It is doubled for each
-  /// worker at work beyond the maximum: many queues whose operations compute for a long time should get few threads,
-  /// and yet each must eventually get one.
+  /// This is longer than the time to find blocked workers and let other workers take their places. It is doubled for
+  /// each worker at work beyond the maximum: many queues whose operations compute for a long time should get few
+  /// threads, and yet each must eventually get one.
   private static let patience: UInt64 = 20_000_000
   private static let mostDoublings = 16
 

@@ -25,11 +25,10 @@
 /// ```
 ///
 /// *It fails as one:* when an operation of the group fails, its error becomes the error of the group, and the other
-/// operations are cancelled. *It is cancelled as one:* cancelling the group cancels all its operations, including those
-/// that are added later. The group finishes when they have finished. *It progresses as one:*
-/// ``OperationProtocol/progress`` counts each operation as one unit, or as its
-/// ``OperationProtocol/progressUnitCount``, and an operation's own progress as a fraction of its units. The fraction
-/// can decrease when the group grows.
+/// operations are cancelled. *It is cancelled as one:* cancelling the group cancels all its operations, including
+/// operations that you add later. The group finishes when they have finished. *It progresses as one:*
+/// ``OperationProtocol/progress`` counts each operation as one unit, or as its ``OperationProtocol/progressUnitCount``,
+/// and an operation's own progress as a fraction of its units. The fraction can decrease when the group grows.
 ///
 /// *Groups can be nested.* Cancelling, raising or freeing a group takes O(*n*) in the number of its operations and of
 /// the groups inside it. Cancelling also uses stack space for each level, so do not nest groups tens of thousands of
@@ -48,7 +47,7 @@ open class GroupOperation: Operation, @unchecked Sendable {
   /// has finished. The queue's quality of service is at least that of the group.
   ///
   /// - Precondition: When you add an operation, the group has not finished. If the group was cancelled or has failed,
-  ///   it can have finished; then the operation is cancelled.
+  ///   it may already have finished. In that case, the operation is cancelled.
   public final var operationQueue: OperationQueue { groupQueue }
 
   /// Creates a group.

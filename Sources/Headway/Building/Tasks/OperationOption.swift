@@ -28,20 +28,20 @@ public struct OperationOption: Sendable {
   /// Sets the operation's name in descriptions and messages.
   ///
   /// - Parameter name: The name; nil for none.
-  /// - Returns: The option.
+  /// - Returns: An option with this setting.
   public static func name(_ name: String?) -> Self { Self { $0.name = name } }
 
   /// Sets the priority among the ready operations of the queue.
   ///
   /// - Parameter priority: Operations with a higher priority start first. Without this option, it is
   ///   ``QueuePriority/normal``.
-  /// - Returns: The option.
+  /// - Returns: An option with this setting.
   public static func priority(_ priority: QueuePriority) -> Self { Self { $0.priority = priority } }
 
   /// Sets how important the work is to the user.
   ///
   /// - Parameter quality: The quality of service. Without this option, it matches the priority of the current task.
-  /// - Returns: The option.
+  /// - Returns: An option with this setting.
   public static func qualityOfService(_ quality: QualityOfService) -> Self { Self { $0.qualityOfService = quality } }
 
   /// Makes the operation wait for other operations.
@@ -63,7 +63,7 @@ public struct OperationOption: Sendable {
   /// - Parameters:
   ///   - dependencies: The operations that must finish first.
   ///   - requirement: The outcome that the new operation requires of the dependencies.
-  /// - Returns: The option.
+  /// - Returns: An option with this setting.
   public static func dependingOn(
     _ dependencies: [Operation], requiring requirement: DependencyRequirement = .success
   ) -> Self { Self { $0.dependencies += dependencies.map { ($0, requirement) } } }
@@ -73,7 +73,7 @@ public struct OperationOption: Sendable {
   /// Sets the whole policy: when the operation may start, how long it may take, and which resources it uses.
   ///
   /// - Parameter policy: The policy to use. Options after this one change it.
-  /// - Returns: The option.
+  /// - Returns: An option with this setting.
   public static func policy(_ policy: OperationPolicy) -> Self { Self { $0.policy = policy } }
 
   /// Repeats the function if it fails.
@@ -92,9 +92,9 @@ public struct OperationOption: Sendable {
   ///   - retry: How often the function is repeated, and how long the pauses are. The
   ///     ``OperationQueueDynamicMembers/clock`` of the queue measures the pauses.
   ///   - isRetried: Returns whether an error is worth another attempt. The operation calls it in its task. By default,
-  ///     every error is, except a ``RetryableError`` whose ``RetryableError/isRetryable`` is false.
+  ///     every error is retried, except a ``RetryableError`` whose ``RetryableError/isRetryable`` is false.
   ///   - generator: The source of randomness for the jitter.
-  /// - Returns: The option.
+  /// - Returns: An option with this setting.
   /// - Precondition: The values of the policy are valid, as in its initializer.
   public static func retry(
     _ retry: RetryPolicy, if isRetried: (@Sendable (any Error) -> Bool)? = nil,
@@ -109,25 +109,25 @@ public struct OperationOption: Sendable {
   /// Sets how long the operation waits, at least, after it is added to a queue.
   ///
   /// - Parameter delay: The minimum time; not negative. Without this option, there is no delay.
-  /// - Returns: The option.
+  /// - Returns: An option with this setting.
   public static func delay(_ delay: Duration) -> Self { Self { $0.policy.delay = delay } }
 
   /// Sets how long the function, or each attempt, may run: see ``OperationPolicy/timeout``.
   ///
   /// - Parameter timeout: The maximum time; not negative. Without this option, there is no limit.
-  /// - Returns: The option.
+  /// - Returns: An option with this setting.
   public static func timeout(_ timeout: Duration) -> Self { Self { $0.policy.timeout = timeout } }
 
   /// Sets the time within which the operation must finish after it is added: see ``OperationPolicy/totalTimeout``.
   ///
   /// - Parameter timeout: The maximum time; not negative. Without this option, there is no limit.
-  /// - Returns: The option.
+  /// - Returns: An option with this setting.
   public static func totalTimeout(_ timeout: Duration) -> Self { Self { $0.policy.totalTimeout = timeout } }
 
   /// Names resources that only this operation may use while it runs: see ``OperationPolicy/exclusiveResources``.
   ///
   /// - Parameter names: The names of the resources.
-  /// - Returns: The option.
+  /// - Returns: An option with this setting.
   public static func exclusiveResources(_ names: String...) -> Self {
     Self { $0.policy.exclusiveResources.formUnion(names) }
   }
@@ -136,7 +136,7 @@ public struct OperationOption: Sendable {
   /// ``OperationPolicy/sharedResources``.
   ///
   /// - Parameter names: The names of the resources.
-  /// - Returns: The option.
+  /// - Returns: An option with this setting.
   public static func sharedResources(_ names: String...) -> Self {
     Self { $0.policy.sharedResources.formUnion(names) }
   }
@@ -144,7 +144,7 @@ public struct OperationOption: Sendable {
   /// Sets the customer, the server, or another group that the operation belongs to: see ``OperationPolicy/key``.
   ///
   /// - Parameter key: The name of the group; nil for none.
-  /// - Returns: The option.
+  /// - Returns: An option with this setting.
   public static func key(_ key: String?) -> Self { Self { $0.policy.key = key } }
 }
 

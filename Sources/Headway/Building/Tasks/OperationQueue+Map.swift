@@ -8,9 +8,9 @@ extension OperationQueueProtocol {
   /// ```
   ///
   /// The number of simultaneous calls is the number of operations that the queue runs at the same time, or 64 if its
-  /// ``OperationQueue/maxConcurrentOperationCount`` lets the system decide. As many operations of the queue make the
-  /// calls: each takes one input after the other. The first error cancels the remaining calls, as does cancelling the
-  /// task. This method returns when none of its calls is running.
+  /// ``OperationQueue/maxConcurrentOperationCount`` lets the system decide. The same number of operations of the queue
+  /// make the calls. Each operation processes one input after another. The first error cancels the remaining calls, as
+  /// does cancelling the task. This method returns when none of its calls is running.
   ///
   /// An operation that calls this method on its own queue keeps its concurrency slot while it waits. If every slot is
   /// used in this way, or if a barrier was added after the operation, none of them can proceed.

@@ -18,7 +18,7 @@
 /// queue.addInstrument(counter)
 /// ```
 ///
-/// Implement the methods that you need. The others do nothing.
+/// Implement the methods that you need. The default implementations have no effect.
 ///
 /// The queue calls the methods on the threads that do the work, with no lock held, and these threads wait until the
 /// methods return. Therefore, a method must be quick and must not wait for an operation. Several threads can call the

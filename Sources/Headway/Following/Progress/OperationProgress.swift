@@ -73,8 +73,8 @@ public final class OperationProgress: Sendable {
 
   /// Whether this progress is in its parent's list of parts that have reported.
   ///
-  /// Set and cleared under the parent's lock. A thread that reports reads it after it has held the lock of this
-  /// progress, and the parent clears it before it acquires that lock. If the thread finds it set, the parent has not
+  /// Set and cleared under the parent's lock. A reporting thread reads the value after it has held the lock of this
+  /// progress. The parent clears the value before it acquires that lock. If the thread finds it set, the parent has not
   /// read this progress yet, so relaxed accesses are sufficient. `Models/progress.pml` has this protocol.
   let hasReported = Atomic(false)
 

@@ -64,7 +64,7 @@ struct Admission: ~Copyable {
   /// How many operations have left separately and have not released their dependents, and how many of them keep their
   /// slot until then.
   ///
-  /// They keep it so that it is not given to operations that are less urgent than their dependents.
+  /// They keep the slot so that it is not given to operations that are less urgent than their dependents.
   private var (settlingCount, keptPlaces) = (0, 0)
   /// The operations that were started one by one and have not finished, except cancelled ones that leave.
   ///
@@ -186,7 +186,7 @@ struct Admission: ~Copyable {
     let place = operation.admission.place
     let mayBecomeReady = (place == .waiting || place == .heldBack || place == .gated) && !operation.isBarrier
     guard mayBecomeReady, let word = operation.state.markReady() else { return }
-    // It requests its resources again when it has its turn.
+    // The operation requests its resources again when its turn comes.
     if place == .gated { policy?.withdraw(operation, from: &self) }
     // Its dependencies have finished, and its policy holds it back.
     if operation.hasGate, word.isHeldBack { return noteHeldBack(operation) }

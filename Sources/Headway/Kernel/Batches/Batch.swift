@@ -247,7 +247,7 @@ final class Batch: @unchecked Sendable {
   /// Removes the operations that have not been started.
   ///
   /// `body` takes over their ownership. After this, the results that the batch's thread published before it took its
-  /// last operation are visible: the exchange acquires what the addition in ``next()`` released.
+  /// last operation are visible: the exchange acquires the writes that the addition in ``next()`` released.
   func reclaim(_ body: (Operation) -> Void) {
     stopContinuing()
     let first = head.exchange(Self.exhausted, ordering: .sequentiallyConsistent)

@@ -91,8 +91,8 @@ struct AdmissionRecord {
   /// Whether the operation is more urgent than its queue.
   var isUrgent: Bool { !flags.isDisjoint(with: [.urgentUtility, .urgentNormal]) }
 
-  /// The class that this operation and all operations that were added before it have been raised to because of a later
-  /// one; the lowest class if they have not been raised.
+  /// The class that this operation and all earlier operations have been raised to because of a later operation; the
+  /// lowest class if they have not been raised.
   var passedClass: WorkerClass {
     get { flags[.passedNormal] ? .normal : flags[.passedUtility] ? .utility : .background }
     set {

@@ -139,7 +139,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
     require(isAdded, "addExecutionBlock(_:) on \(self): add blocks before the operation starts.")
   }
 
-  /// Runs the blocks on the calling thread and other threads of the pool and returns after all have run or been
+  /// Runs the blocks on the calling thread and other threads of the pool and returns after all blocks have run or been
   /// skipped.
   ///
   /// Called once, by ``Operation/start()``. The first error that a block throws is recorded with

@@ -28,7 +28,7 @@ extension OperationProtocol {
   /// operation's quality of service in the same way as ``untilFinished()``.
   ///
   /// - Throws: The error that made the operation fail; `CancellationError` if the operation was cancelled, or if the
-  ///   waiting task is cancelled. In the last case, the operation continues.
+  ///   waiting task is cancelled. If only the task is cancelled, the operation continues.
   @_disfavoredOverload
   public func untilSucceeded() async throws {
     if outcome == nil || (!isReported && goalOfTask == .reported) { try await untilFinished() }

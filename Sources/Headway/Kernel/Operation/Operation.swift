@@ -346,8 +346,9 @@ open class Operation: @unchecked Sendable {
   ///
   /// An operation that calls this method does not delay others, because the pool starts another thread while this one
   /// waits. If this operation can't finish before an operation that the calling thread is inside of has finished, the
-  /// wait is reported within a tenth of a second as ``OperationQueueEvent/deadlocked(_:)``. The wait continues,
-  /// because something else may end it: another thread that finishes the operation, a cancellation, or a higher limit.
+  /// wait is reported within a tenth of a second as ``OperationQueueEvent/deadlocked(_:)``. The wait continues, because
+  /// it might still end: another thread can finish the operation, or a cancellation or a higher limit can resolve the
+  /// deadlock.
   ///
   /// - Precondition: The method is not called from inside this operation's own ``main()``, which would wait for itself
   ///   forever. This does not apply to an ``AsynchronousOperation``, because another thread may finish it.

@@ -46,8 +46,8 @@ extension OperationQueue {
 }
 
 extension OperationQueue {
-  /// Treats an operation that was cancelled outside a queue, and rejected by this queue, as if it had failed in this
-  /// queue, if it has failed.
+  /// Treats an operation that was cancelled outside a queue, and rejected by this queue, as a failure in this queue, if
+  /// the operation has failed.
   ///
   /// Otherwise, a race would decide whether an operation with a failing dependency is reported.
   final func noteRefused(_ operation: Operation) {

@@ -259,7 +259,7 @@ open class OperationQueue: @unchecked Sendable {
 
   /// How important the queue's work is to the user.
   ///
-  /// It decides which threads run the operations. An operation runs at the higher of this quality of service and its
+  /// It determines which threads run the operations. An operation runs at the higher of this quality of service and its
   /// own. A change applies to operations that start afterwards. A higher value also applies to a running
   /// ``TaskOperation``, after its next suspension. If the queue has an ``underlyingQueue``, the dispatch queue's
   /// quality of service applies instead. The quality of service of ``main`` is always `.userInteractive`.

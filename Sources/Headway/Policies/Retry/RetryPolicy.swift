@@ -1,4 +1,4 @@
-/// How often and when failed work is repeated.
+/// A policy that determines when, and how many times, failed work is retried.
 ///
 /// ```swift
 /// let page = queue.addTask(.retry(.exponential(maxAttemptCount: 5))) { attempt in
@@ -222,8 +222,12 @@ public protocol RetryableError: Error {
 }
 
 extension RetryableError {
-  /// Whether another attempt might succeed; true.
+  /// Whether another attempt might succeed.
+  ///
+  /// The default is true.
   public var isRetryable: Bool { true }
-  /// How long to wait before the next attempt; nil, for the length in the policy.
+  /// How long to wait before the next attempt.
+  ///
+  /// The default is nil, which selects the length in the policy.
   public var retryDelay: Duration? { nil }
 }

@@ -27,8 +27,8 @@ extension Operation {
 
   /// Counts down a dependent.
   ///
-  /// Reading the dependent without a reference is safe because of rule 2 of ``Links``. It is retained, as rule 3
-  /// allows, before the step that makes it ready, because its queue may have run and freed it after that step.
+  /// Reading the dependent without a reference is safe because of rule 2 of ``Links``. The dependent is retained, as
+  /// rule 3 allows, before the step that makes it ready, because its queue may have run and freed it after that step.
   @inline(__always)
   private static func countDown(_ edge: Edge, _ ready: inout ReadyDependents) {
     let dependent = edge.dependent
@@ -44,8 +44,8 @@ extension Operation {
     // If the dependent is cancelled or given another dependency in between, its queue detects that.
   }
 
-  /// Removes the dependencies from their slots, when no other thread accesses them and all of them have counted down
-  /// this operation.
+  /// Removes the dependencies from their slots, when all dependencies have counted down this operation and no other
+  /// thread accesses the slots.
   final func takeSlots() -> TakenDependencies {
     TakenDependencies(takeSlot(firstSlot), takeSlot(secondSlot), takeSlot(thirdSlot))
   }
