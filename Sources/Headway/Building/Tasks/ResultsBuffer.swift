@@ -28,7 +28,7 @@ final class ResultsBuffer: Sendable {
     var unfinishedCount = 0
     /// The operations that have ended, in result order.
     ///
-    /// An element is nil if its operation has not ended, and an operation that has ended must be taken later.
+    /// An element is nil if its operation has not ended but must be taken before an operation that has ended.
     var ended = FirstInFirstOut<Ended?>()
     /// How many operations have been taken.
     var takenCount = 0

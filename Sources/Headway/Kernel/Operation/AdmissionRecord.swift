@@ -17,7 +17,7 @@ struct AdmissionRecord {
     case gated
     /// In a list of ready operations.
     case ready
-    /// Has its resources and its slot and starts when a worker arrives.
+    /// Has its resources and its slot. Starts when a worker arrives.
     case granted
     /// In a batch: about to start, or started.
     case taken

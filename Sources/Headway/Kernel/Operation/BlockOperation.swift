@@ -139,7 +139,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
     require(isAdded, "addExecutionBlock(_:) on \(self): add blocks before the operation starts.")
   }
 
-  /// Runs the blocks on the calling thread and other threads of the pool and returns after all blocks have run or been
+  /// Runs the blocks on the calling thread and other threads of the pool, then returns when all blocks have run or been
   /// skipped.
   ///
   /// Called once, by ``Operation/start()``. The first error that a block throws is recorded with
@@ -158,7 +158,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   /// Runs the one block of an operation that only the calling thread uses.
   ///
-  /// Leaves it in its place.
+  /// Leaves the block in its place.
   private final func runFirst() {
     guard hasBlock else { return }
     hasBlock = false

@@ -19,8 +19,8 @@ extension OperationQueueProtocol {
   /// ``OperationQueue/waitUntilAllOperationsAreFinished()`` and ``Operation/waitUntilFinished()`` do not include it,
   /// because the call may need the thread that they block.
   ///
-  /// If you make an operation require another operation that has already failed, it is cancelled immediately. If you
-  /// then add it to queues, the first queue that has a handler reports it.
+  /// If you make an operation require another operation that has already failed, the dependent operation is cancelled
+  /// immediately. If you then add it to queues, the first queue that has a handler reports it.
   @_disfavoredOverload
   public var failureHandler: (@Sendable (Operation, any Error) -> Void)? {
     get { state.withLock { $0.failureHandler } }

@@ -6,7 +6,7 @@ import Synchronization
 /// result, the thread that takes it sees its contents. The exchange stores only the address of the first object of each
 /// chain.
 struct ChainExchange: @unchecked Sendable {  // Never changed, and the memory that it points to is atomic.
-  /// How many chains can wait to be taken: one for each addition that a thread takes out of an inbox together.
+  /// How many chains can wait to be taken: as many as the additions that a thread takes out of an inbox together.
   ///
   /// The slots have their own cache line.
   private static let slotCount = 8

@@ -27,9 +27,9 @@ extension Operation {
   /// The operations that must be cancelled because a required dependency did not succeed: the loop of the calling
   /// thread, and the operation that it is cancelling at the moment.
   ///
-  /// Cancelling an operation can make it finish. Its dependents might then have to be cancelled. It leaves them to the
-  /// loop, because a long chain would overflow the stack. If user code ends or cancels other operations in the
-  /// meantime, the loop does not process these. They are processed before that call returns.
+  /// Cancelling an operation can make it finish. Its dependents might then have to be cancelled. The operation leaves
+  /// them to the loop, because a long chain would overflow the stack. If user code ends or cancels other operations in
+  /// the meantime, the loop does not process these. They are processed before that call returns.
   private struct Cascade {
     /// The operations that the loop still has to cancel.
     ///
