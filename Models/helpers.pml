@@ -39,7 +39,7 @@ bool returned, raising;
 
 #define LOCALS byte wanted, number, done; bool makesWay, isUrgent, asksUrgent
 
-/* Twice the number of busy threads, and at most the numbers that are left after the thread has taken its own. */
+/* Twice the number of busy threads, and at most the numbers that remain after the thread has taken its own. */
 inline summon() {
   atomic {
     wanted = (LIMIT < 2 * busy -> LIMIT : 2 * busy);

@@ -88,7 +88,7 @@ inline hold(x) {
   request[x] = holding
 }
 
-/* Gives a request its resources without the lock of a queue, and does nothing if they are not available. */
+/* Gives a request its resources without the lock of a queue; does nothing if they are not available. */
 inline acquireAlone(x, isGranted) {
   atomic {
     isGranted = isSingle(x) && ((alone | opened) & need[x]) == 0;

@@ -119,7 +119,7 @@ struct AppTableTests {
     }
   }
 
-  @Test("I11: an import does not change an app's table, even if the table has the former name of the history")
+  @Test("I11: an import does not change an app's table, even if the table has the previous name of the history")
   func similarName() throws {
     try withWorkspace { workspace in
       let path = workspace.path("test.sqlite")

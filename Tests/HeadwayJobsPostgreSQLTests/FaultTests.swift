@@ -140,7 +140,7 @@ import Testing
     let test = try await TestStore(server: primary)
     let old = try await test.jobs.enqueue(PlainJob(number: 1))
     let standby = try PostgresServer(standbyOf: primary)
-    // The name of the server. At first, it leads to the former primary server.
+    // The name of the server. At first, it leads to the previous primary server.
     let folder = try TemporaryFolder()
     let name = folder.path + "/server"
     try FileManager.default.createSymbolicLink(atPath: name, withDestinationPath: standby.folder)

@@ -20,7 +20,7 @@ public struct LogLine: Sendable {
   /// - Parameters:
   ///   - event: The event to describe.
   ///   - technique: The technique of the run.
-  /// - Returns: The line. Nil for events that the sample does not log.
+  /// - Returns: The formatted line; nil for events that the sample does not log.
   public func text(of event: TaskEvent, _ technique: Technique) -> String? {
     guard let message = Self.message(of: event.kind, technique) else { return nil }
     let microseconds = Int((event.date.timeIntervalSince1970 * 1_000_000).rounded(.down)) % 1_000

@@ -104,7 +104,7 @@ public final class TechniqueRun: Sendable {
   /// Changes the priority of a waiting task.
   ///
   /// - Parameters:
-  ///   - priority: The new priority.
+  ///   - priority: The priority from now on.
   ///   - task: The number of the task, starting at 1.
   /// - Returns: Whether the task is waiting and has a priority.
   @discardableResult public func setPriority(_ priority: QueuePriority, of task: Int) -> Bool {

@@ -34,7 +34,7 @@ struct AdmissionObstacles {
   /// How often the queue's limit had been set, and how often the operation had finished waiting for its resources.
   var changes = 0
 
-  /// Adds operations of which one must finish first, if they are all of their kind.
+  /// Adds a set of operations; if the set is complete, one of its operations must finish first.
   mutating func add(_ operations: [Operation], areAll: Bool) {
     if areAll { any.append(operations) } else { others.append(operations) }
   }

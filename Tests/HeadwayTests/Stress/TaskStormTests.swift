@@ -46,7 +46,7 @@ private final class TaskStorm: Sendable {
 
   /// Runs functions, cancels at random, and then cancels all.
   ///
-  /// - Returns: The remaining objects.
+  /// - Returns: The objects that have not been freed.
   func run() async -> [String] {
     var generator = makeGenerator()
     var tasks: [Task<Int, any Error>] = []

@@ -52,8 +52,8 @@ public struct OperationOption: Sendable {
   ///   - requirement: The outcome that the new operation requires of the dependencies. With
   ///     ``DependencyRequirement/success``, if one of them fails or is cancelled, the new operation is cancelled, with
   ///     a ``DependencyError`` that names it.
-  /// - Returns: The option. Several of these options can have different requirements. For an operation that occurs
-  ///   twice, both requirements apply.
+  /// - Returns: An option with these dependencies. Several of these options can have different requirements. For an
+  ///   operation that occurs twice, both requirements apply.
   public static func dependingOn(
     _ dependencies: Operation..., requiring requirement: DependencyRequirement = .success
   ) -> Self { dependingOn(dependencies, requiring: requirement) }

@@ -4,8 +4,8 @@ import Synchronization
 class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
   // Protected by its lock.
   private let failure = Guarded<(label: String, error: any Error)?>(nil)
-  // Set before all operations are cancelled, and read after an operation was added, so one of the two threads cancels
-  // that operation.
+  // Set before all operations are cancelled. Read after an operation was added, so one of the two threads cancels that
+  // operation.
   private let over = Atomic<Bool>(false)
   /// Cancelled operations that have cancellation code of their own are no longer held back.
   private let isEnding = Atomic<Bool>(false)

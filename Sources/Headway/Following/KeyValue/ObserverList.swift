@@ -256,7 +256,7 @@ final class ObserverList: Sendable {
   func addWaiter(_ waiter: Waiter) -> Bool {
     let ended = state.withLock { state in
       // The memory is valid: the operation removes itself from this list before it is freed. A thread that notifies of
-      // the operation's end retains the operation, and removes it from the list afterward.
+      // the operation's end retains the operation and later removes it from the list.
       state.operation.flatMap { swift_tryRetain($0.toOpaque()) == nil ? nil : $0.takeRetainedValue() }
     }
     // The changes that report the end are appended after the operation has finished. Therefore, wait until its

@@ -1,6 +1,6 @@
 /// All operations of a queue, except for blocks that have no operation yet.
 ///
-/// It owns its operations, except for operations in batches. The threads of the batches own those, and release them
+/// It owns its operations, except for operations in batches. The threads of the batches own those and release them
 /// after they have finished.
 struct Members {
   /// The operations that have been in no batch, in insertion order.

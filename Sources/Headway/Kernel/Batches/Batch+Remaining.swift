@@ -49,7 +49,7 @@ extension Batch {
   /// Its release runs no user code.
   func deferRelease(ofPlain operation: OperationReference) { deferred.append(plain: operation) }
 
-  /// Releases a finished operation that the thread took, but keeps its memory.
+  /// Releases a finished operation that the thread took, without freeing its memory.
   func free(_ operation: OperationReference) { deferred.release(operation) }
 
   /// Takes over the ownership of the last operation that the thread runs in the batch.

@@ -380,8 +380,8 @@ extension Operation {
 extension Operation {
   /// Finishes the operation in one step, if nothing else is required, and records the end for the listeners.
   ///
-  /// Both happen in one step for all readers of the log: a thread that finds the operation finished adds its own events
-  /// after this event, and a listener that receives this event finds the operation finished.
+  /// Both happen in one step for all readers of the log. A thread that finds the operation finished adds its own events
+  /// after this event. A listener that receives this event finds the operation finished.
   @inline(__always)
   final func finishPlainly(
     in home: Unmanaged<OperationQueue>?, followedBy followers: Followers, withCompletionBlock: Bool = false

@@ -38,7 +38,7 @@ extension OperationQueueProtocol {
 
 /// Runs the jobs of an actor as operations of a queue.
 ///
-/// The queue owns it. The queue itself is a `TaskExecutor`, so this class is separate: a job does not indicate whether
+/// The queue owns it. The queue itself is a `TaskExecutor`, so this class is separate. A job does not indicate whether
 /// it belongs to an actor, and a job without an actor would be split where it calls another function.
 final class QueueSerialExecutor: SerialExecutor {
   /// The actor keeps the queue alive as long as there are jobs.

@@ -64,7 +64,7 @@ struct DeferredReleases: ~Copyable {
     plainCount += 1
   }
 
-  /// Releases a finished operation that the thread took, but keeps its memory.
+  /// Releases a finished operation that the thread took, without freeing its memory.
   mutating func release(_ operation: OperationReference) { returned.release(operation) }
 
   /// Recycles operations whose release runs no user code, or hands over their memory.
