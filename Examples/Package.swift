@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// Runnable examples, one a feature. `script/check-examples` runs each and compares what it prints with `Expected/`.
+// Runnable examples, one a feature. `script/check-examples` runs each example and compares its output with `Expected/`.
 let examples = [
   "GettingStarted", "CancelWell", "Barriers", "InvocationOperations", "CustomOperations", "ManualExecution",
   "OperationDelegate", "Graphs", "Crawler", "Stages", "Ledger", "LongRunningTasks", "APIClient", "FileCache",

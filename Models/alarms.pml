@@ -6,10 +6,11 @@
  *   ring    PolicyClock.ring()
  *   driver  AlarmThread, SleepingTasks: one time, which the last call has set
  *
- * Steps under the lock of the clock are atomic. Setting the driver is a step of its own, without the lock, so two threads
+ * Steps under the lock of the clock are atomic. Setting the driver is a separate step, without the lock, so two threads
  * can set it in the wrong order. When the last alarm is removed (REMOVER), the driver sleeps on, without the lock, too.
  *
- * Proved: when no thread is about to do something, the driver sleeps until the first alarm. So none rings late.
+ * Proved: when no thread is about to do something, the driver sleeps until the first alarm. As a result, none rings
+ * late.
  */
 
 #define MAX 9

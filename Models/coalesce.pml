@@ -12,7 +12,7 @@
  * queue, and the cases that replace operations, which take the same steps.
  *
  * Proved: a caller that does not cancel its share gets a value. Each caller has one outcome, which does not change. The
- * table contains each operation that a caller wants, and at most one of these is waiting. With `joinWaiting`, a
+ * table contains each operation that a caller wants. At most one of these operations is waiting. With `joinWaiting`, a
  * function begins after all calls that have joined its operation. With `joinUnfinished` (UNFINISHED), only one function
  * runs at a time.
  */

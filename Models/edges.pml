@@ -101,7 +101,7 @@ inline leave(e, d) {
 }
 #define LEAVES bool wasFinished, wasLinked, moved, isUnlinked, wasThere; byte position
 
-/* Leaves unfinished dependencies, and releases unlinked ones, or all if nothing is counted. X has finished. */
+/* Leaves unfinished dependencies and releases unlinked ones, or all if nothing is counted. X has finished. */
 inline leaveAll(x) {
   d = 0;
   do

@@ -39,7 +39,7 @@ bool returned, raising;
 
 #define LOCALS byte wanted, number, done; bool makesWay, isUrgent, asksUrgent
 
-/* Twice the number of busy threads, and at most the numbers that are left after the thread has taken its own. */
+/* Twice the number of busy threads, and at most the numbers that remain after the thread has taken its own. */
 inline summon() {
   atomic {
     wanted = (LIMIT < 2 * busy -> LIMIT : 2 * busy);
@@ -54,7 +54,7 @@ inline summon() {
   fi
 }
 
-/* Sends requests to the pool of the work's class, and then checks whether all numbers have been taken, and whether the
+/* Sends requests to the pool of the work's class and then checks whether all numbers have been taken, and whether the
    work has been raised in the meantime. If so, the requests are moved. */
 inline submit(count) {
   d_step { asksUrgent = raised; asking++ }

@@ -7,9 +7,9 @@
  *   enqueuer  JobTransaction.addAll(_:), lockDependencies(of:), standing(of:)
  *   ticker    JobTransaction.advanceSchedules()
  *
- * A statement is a step, and so is the commit, which publishes the changes and releases the locks. Waiting for the lock
- * of a row is a step for each row. A transaction can be rolled back between two statements, and is then repeated. On
- * SQLite a transaction is one step, so everything proved here also holds there.
+ * Each statement is a step. The commit is also a step; it publishes the changes and releases the locks. Waiting for the
+ * lock of a row is a step for each row. A transaction can be rolled back between two statements and is then repeated.
+ * On SQLite a transaction is one step, so everything proved here also holds there.
  *
  * The model omits fences, which `jobs.pml` has, failures, which hold the lock of the store alone, and the contents of
  * rows.
@@ -72,7 +72,7 @@ proctype finisher(byte first, last) {
   byte before[DEPENDENTS];
 
 begin:
-  /* The rows of the jobs are locked in the order of their numbers, read, and deleted. */
+  /* The job rows are locked in ID order, read, and deleted. */
   d = first;
   do
   :: atomic { d <= last && dependencyLock[d] == FREE ->
@@ -98,7 +98,7 @@ begin:
     od;
     x = 0
   };
-  /* Then they are locked, in the order of their numbers. */
+  /* Then they are locked, in ID order. */
   do
 #ifdef FAULT_ORDER
 #define nth (first == 1 -> DEPENDENTS - 1 - x : x)

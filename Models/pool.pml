@@ -71,7 +71,7 @@ bool poolManagerFailed; byte fails = FAILS, timeouts = TIMEOUTS;
 /* For the proof. */
 byte taken, done, inside;               /* inside: threads that sleep in a body */
 
-/* Pool 0 is the more urgent one. After it was refused a thread, pool 1 gets none, and a worker of pool 1 gives up its
+/* Pool 0 is the more urgent one. After it was denied a thread, pool 1 gets none, and a worker of pool 1 gives up its
    own. The last one does so only if pool 0 has none at all. */
 #define yields(p) (POOLS > 1 && (p) == 1 && has(hungry, 0))
 #define givesUp(p) (yields(p) && (atWork(1) > 1 || pool[0].workers == 0))

@@ -1,8 +1,8 @@
 /*
  * Resources that operations use exclusively: which operation gets them, and which is notified.
  *
- * Each queue has a lock and a limit; the table of resources has a lock, which is taken under that of a queue. So a step
- * of the table is atomic, and a critical section of a queue is not.
+ * Each queue has a lock and a limit; the table of resources has a lock, which is taken under that of a queue. As a
+ * result, a step of the table is atomic, and a critical section of a queue is not.
  *
  *   worker            Visit.choose, Admission.next(for:), nextGranted(for:)
  *   batch             Operation.beginWithResources(in:), releaseResources(in:leaving:), Admission.claimTaken(_:of:)
@@ -12,10 +12,10 @@
  *   offer             Admission.offerResources(to:)
  *   leave             the end or the cancellation of an operation, OperationQueue.offerResources(to:)
  *
- * Operation 0 needs resources A and B, 1 needs A, and 2 needs B. Operation 3 needs none, and competes with 2 for the only
- * slot of its queue (BLOCKER: it blocks until 0 has ended, and 1 needs B). A worker starts an operation by itself or in
- * a batch. Left out: shared use, priorities, classes, and the rest of a batch, which holds nothing. ResourceTableTests
- * compares the table with shared use with a list.
+ * Operation 0 needs resources A and B, 1 needs A, and 2 needs B. Operation 3 needs none, and competes with 2 for the
+ * only slot of its queue (BLOCKER: it blocks until 0 has ended, and 1 needs B). A worker starts an operation separately
+ * or in a batch. Left out: shared use, priorities, classes, and the rest of a batch, which holds nothing.
+ * ResourceTableTests compares the table with shared use with a list.
  *
  * Proved: no two operations have a resource at the same time; a request is not overtaken while it waits; each operation
  * ends, so none waits for a free resource (an invalid end state).
@@ -88,7 +88,7 @@ inline hold(x) {
   request[x] = holding
 }
 
-/* Gives a request its resources without the lock of a queue, and does nothing if they are not available. */
+/* Gives a request its resources without the lock of a queue; does nothing if they are not available. */
 inline acquireAlone(x, isGranted) {
   atomic {
     isGranted = isSingle(x) && ((alone | opened) & need[x]) == 0;

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/// The address below which little of the stack is left; 0 before it is determined, 1 if it is unknown.
+/// The address below which little of the stack remains; 0 before it is determined, 1 if it is unknown.
 static _Thread_local uintptr_t stack_limit;
 
 static uintptr_t find_stack_limit(void) {
@@ -56,7 +56,8 @@ static pthread_once_t has_end_key = PTHREAD_ONCE_INIT;
 static int end_key_result;
 
 static void end_thread(void *values) {
-  // A function can set values, also of keys that are done. This function is then called again.
+  // A function can also set values of keys whose functions have already been called. This function is then called
+  // again.
   ((struct headway_thread_values *)values)->have_end = 0;
   for (int key = 0; key < HEADWAY_THREAD_KEY_COUNT; key++) {
     void *value = headway_thread_values.values[key];

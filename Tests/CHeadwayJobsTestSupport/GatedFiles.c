@@ -13,8 +13,8 @@ typedef struct gated_file {
   headway_checkpoint_gate *gate;
 } gated_file;
 
-/// The gate of the checkpoint that this thread is running. Calls for the log are made for a file of its own, which does
-/// not know the connection.
+/// The gate of the checkpoint that this thread is running. Calls for the log use a separate file, which has no
+/// reference to the connection.
 static _Thread_local headway_checkpoint_gate *running;
 
 static sqlite3_file *real(sqlite3_file *file) { return (sqlite3_file *)((gated_file *)file + 1); }

@@ -144,7 +144,7 @@ static int role(const char *name) {
 static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *opened) {
   (void)vfs;
   int found = role(name);
-  // Other files are those of the default file system, without a detour.
+  // The default file system handles other files directly.
   if (!found) return base->xOpen(base, name, file, flags, opened);
   ((recorded_file *)file)->is_log = found == 2;
   file->pMethods = 0;

@@ -43,7 +43,7 @@ struct JSONScannerTests {
   }
 
   @Test(
-    "I7: text that is not a single JSON object is refused",
+    "I7: text that is not a single JSON object is rejected",
     arguments: [
       "", "1", "[]", "[{}]", "{", "{}}", "{} {}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{,}", "{a:1}", "{'a':1}",
       "{\"a\":01}", "{\"a\":1.}", "{\"a\":.5}", "{\"a\":+1}", "{\"a\":1e}", "{\"a\":NaN}", "{\"a\":tru}", "{\"a\":\"x}",
@@ -64,7 +64,7 @@ struct JSONScannerTests {
     #expect(members(nested(1_000_000)) == nil)
   }
 
-  @Test("I7: Headway and Foundation accept the same random texts that resemble JSON") func differential() {
+  @Test("I7: Headway and Foundation accept the same random strings that resemble JSON") func differential() {
     var random = SeededGenerator(seed: 20_261_125)
     let pieces = [
       "{", "}", "[", "]", ",", ":", "\"a\"", "\"b\\n\"", "\"\\u00e9\"", "\"", "\\", "1", "-2.5e3", "0", "true", "null",

@@ -33,7 +33,7 @@ import Testing
     return (0..<length).map { _ in alphabet.randomElement(using: &generator) ?? 0 }
   }
 
-  /// A simple writer that quotes where it must, and sometimes where it is not necessary.
+  /// A simple writer that quotes where it must, and sometimes where it need not.
   private func write(
     _ row: [[UInt8]], to output: inout [UInt8], delimiter: UInt8, using generator: inout SeededGenerator
   ) {

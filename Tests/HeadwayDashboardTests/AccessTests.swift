@@ -15,7 +15,7 @@ import Testing
 
 @Suite("Access to the dashboard", .hangLimit) struct AccessTests {
   @Test(
-    "J152: other addresses than those of this machine require a password",
+    "J152: addresses of other machines require a password",
     arguments: ["0.0.0.0", "::", "192.168.1.7", "example.org", "127.0.0.1.example.org", ""])
   func address(listen: String) throws {
     let dashboard = JobsDashboard(Jobs(MemoryJobStore()))

@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test("J151: a dashboard that is read-only shows no buttons, and refuses all changes", arguments: PageTests.paths)
+  @Test("J151: a dashboard that is read-only shows no buttons, and rejects all changes", arguments: PageTests.paths)
   func readOnly(path: String) async throws {
     var options = JobsDashboard.Options()
     options.isReadOnly = true

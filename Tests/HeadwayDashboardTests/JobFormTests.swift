@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("J206: many jobs are made due after their count was shown, except jobs that wait for others")
+  @Test("J206: after their count was shown, many jobs become due, except jobs that wait for other jobs")
   func runManyNow() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)

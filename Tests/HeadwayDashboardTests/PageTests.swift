@@ -11,7 +11,7 @@ import Testing
 @Suite("The pages of the dashboard", .hangLimit) struct PageTests {
   static let paths = ["/", "/queues", "/jobs", "/failures", "/schedules", "/workers", "/health"]
 
-  @Test("J150: each page of an empty store is complete, and names the others", arguments: paths)
+  @Test("J150: each page of an empty store is complete and links to the other pages", arguments: paths)
   func empty(path: String) async throws {
     let check: (inout RunningDashboard) async throws -> Void = { dashboard in
       let page = try await dashboard.page(path)

@@ -152,14 +152,14 @@ import Testing
       #expect(!plain.contains("class=\"notice\""))
       for page in pages {
         for scalar in "<>\"'" {
-          // Each of these that is left belongs to the templates, where no mark follows it.
+          // The remaining ones belong to the templates, where no mark follows them.
           #expect(!page.unicodeScalars.containsPair(scalar, followedBy: "\u{301}"))
           #expect(!page.unicodeScalars.containsPair(scalar, followedBy: "\u{338}"))
         }
         for text in ["<script>", "<img", "<svg/", "onerror=alert(1)>", "='alert", "<b>", "href=\"javascript:"] {
           #expect(!page.contains(text), "\(text)")
         }
-        // What is between quotation marks is the value of an attribute.
+        // The text between quotation marks is the value of an attribute.
         let tags = page.replacing(/"[^"]*"/, with: "")
         let hasHandler = tags.contains(/<[^>]*\s(onfocus|onmouseover|onload|onerror|autofocus)/)
         #expect(!hasHandler)

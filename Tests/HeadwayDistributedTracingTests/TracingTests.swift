@@ -25,7 +25,7 @@ private struct TestError: Error {}
     return (operation, attempts)
   }
 
-  @Test("V5: the span of an operation is a child of the adding code's span, and the parent of its attempt's span")
+  @Test("V5: the span of an operation is a child of the caller's span and the parent of its attempt's span")
   func parents() async throws {
     queue.recordSpans(with: tracer)
     let request = tracer.startSpan("request")

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// Collects delivered images, and wakes the test when there are enough.
+  /// Collects delivered images and wakes the test when there are enough.
   @MainActor private final class Cells {
     var shown: [(key: String, content: Int?)] = []
     var made: [Int] = []
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("R2: visible keys get their images, whether the request or the visibility comes first") func shown()
+  @Test("R2: visible keys get their images, no matter whether they are requested or become visible first") func shown()
     async
   {
     let cells = Cells()

@@ -312,7 +312,7 @@ import Testing
     let before = try Data(contentsOf: URL(fileURLWithPath: path))
     #expect(try !cornered(4, 4).write(to: path, quality: 85, comment: nil) { true })
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
-    // An existing file is replaced, and so is a broken link.
+    // An existing file or a broken link is replaced.
     try cornered(4, 4).write(to: path)
     #expect(try Image(contentsOf: path).pixelWidth == 4)
     try FileManager.default.createSymbolicLink(atPath: folder.path + "/b.png", withDestinationPath: "none")

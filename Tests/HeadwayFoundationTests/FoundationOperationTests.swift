@@ -137,7 +137,7 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("D6: cancelling an operation of a cycle lets the others run, in their order") func cycleBroken() {
+  @Test("D6: cancelling an operation of a cycle lets the other operations run, in their order") func cycleBroken() {
     let queue = OperationQueue()
     let ran = EventRecorder<Int>()
     let operations = (0..<3).map { number in BlockOperation { ran.record(number) } }

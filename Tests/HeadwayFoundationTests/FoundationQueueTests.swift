@@ -4,7 +4,7 @@ import Testing
 
 /// The requirements that Foundation's tests on Linux place on its queues; if Headway differs, the title states it.
 @Suite("Behavior in Foundation's tests: queues", .hangLimit) struct FoundationQueueTests {
-  @Test("Q5: the queue counts and lists the operations that have not finished, in the order of adding") func counts() {
+  @Test("Q5: the queue counts and lists the operations that have not finished, in insertion order") func counts() {
     let queue = OperationQueue()
     let gates = [Gate(), Gate()]
     let operations = gates.map { gate in BlockOperation { gate.wait() } }
@@ -34,7 +34,7 @@ import Testing
     #expect(order.events == [.veryHigh, .normal, .low, .veryLow])
   }
 
-  @Test("P2: operations that are added one by one to a suspended serial queue run in the order of adding")
+  @Test("P2: operations that are added one by one to a suspended serial queue run in insertion order")
   func orderAdded() {
     let queue = OperationQueue(limit: 1, isSuspended: true)
     let order = EventRecorder<Int>()
@@ -78,7 +78,7 @@ import Testing
     #expect(order.events == [4, 3, 2, 1, 0])
   }
 
-  @Test("C3: one of five cancelled in a serial queue does not run; the others do") func cancelOne() {
+  @Test("C3: of five operations in a serial queue, only a cancelled one does not run") func cancelOne() {
     let queue = OperationQueue(limit: 1)
     let (end, ran) = (queue.occupy(), EventRecorder<Int>())
     let operations = (0..<5).map { number in BlockOperation { ran.record(number) } }
@@ -135,7 +135,7 @@ import Testing
     let seen = EventRecorder<Bool>()
     queue.addOperation {
       seen.record(OperationQueue.current === queue)
-      // The operation cancels itself with the others.
+      // The operation cancels itself along with the other operations.
       if cancels { queue.cancelAllOperations() }
     }
     queue.waitUntilAllOperationsAreFinished()

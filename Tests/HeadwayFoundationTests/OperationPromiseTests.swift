@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Testing
 
 /// The promises of the documentation of `NSOperation` and `NSBlockOperation`, each once.
-@Suite("What the documentation promises: operations", .hangLimit) struct OperationPromiseTests {
+@Suite("Promises of the documentation: operations", .hangLimit) struct OperationPromiseTests {
   @Test("O2: before it is added, an operation is ready, and in no other state") func initialState() {
     let operation = Operation()
     #expect(operation.isReady)

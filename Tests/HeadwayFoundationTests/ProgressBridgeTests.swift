@@ -38,7 +38,7 @@ import Testing
     #expect(other.isCancelled && cancelled.count == 1)
   }
 
-  @Test("Q10: a queue's progress is a part of a Foundation progress") func queueProgress() {
+  @Test("Q10: a queue's progress is part of a Foundation progress") func queueProgress() {
     let whole = Shown(Progress.discreteProgress(totalUnitCount: 10))
     let operations = OperationQueue()
     operations.progress.totalUnitCount = 5
@@ -50,7 +50,7 @@ import Testing
     #expect(read { whole.progress.fractionCompleted } == 1)
   }
 
-  @Test("Q10: a Foundation progress represents a part of a Headway progress") func part() {
+  @Test("Q10: a Foundation progress represents part of a Headway progress") func part() {
     let whole = OperationProgress(totalUnitCount: 10)
     let part = whole.makeFoundationChild(totalUnitCount: 8, pendingUnitCount: 5)
     part.completedUnitCount = 4

@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Testing
 
 /// The promises of the documentation of `NSOperationQueue`, each once.
-@Suite("What the documentation promises: queues", .hangLimit) struct QueuePromiseTests {
+@Suite("Promises of the documentation: queues", .hangLimit) struct QueuePromiseTests {
   @Test("Q3, Q4, Q9: a new queue has no limit, no underlying queue, and is not suspended") func defaults() {
     let queue = OperationQueue()
     #expect(queue.maxConcurrentOperationCount == OperationQueue.defaultMaxConcurrentOperationCount)
@@ -211,7 +211,7 @@ import Testing
     #expect(operation.qualityOfService == .utility)
   }
 
-  @Test("Q10: progress counts no operations until it has a total, and every operation after that") func progress() {
+  @Test("Q10: progress counts no operations until it has a total; then it counts all") func progress() {
     let queue = OperationQueue()
     queue.addOperations([BlockOperation {}], waitUntilFinished: true)
     queue.waitUntilAllOperationsAreFinished()

@@ -2,7 +2,7 @@ import struct Foundation.Data
 import class Foundation.JSONDecoder
 import class Foundation.JSONEncoder
 
-/// Values in the form in which programs store them.
+/// Values in their stored form.
 enum StoredForm {
   /// The value, stored and read again.
   static func copy<Value: Codable>(of value: Value) throws -> Value {
@@ -14,7 +14,7 @@ enum StoredForm {
     try JSONDecoder().decode(Value.self, from: Data(stored.utf8))
   }
 
-  /// The stored form of a value, in which `replaced` is replaced.
+  /// The stored form of a value, with `replaced` replaced.
   static func text(of value: some Encodable, replacing replaced: String, with other: String) throws -> String {
     let text = String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
     precondition(text.contains(replaced), "\(text) does not contain \(replaced)")

@@ -3,7 +3,7 @@ import NIOSSL
 
 /// A certificate of a server on this machine, created for tests: no other program trusts it.
 package struct LoopbackCertificate: Sendable {
-  /// The certificate and those that authenticate it, in PEM format.
+  /// The certificate and the certificates that authenticate it, in PEM format.
   package let text: String
 
   /// For 127.0.0.1 and localhost, self-signed, until 2126.

@@ -28,7 +28,7 @@ package final class LoopbackServer: Sendable {
     case wait(@Sendable () -> Bool)
     /// Continues when the connection accepts more bytes; until then, calls the closure again and again.
     case drain(@Sendable () -> Void)
-    /// Sends nothing more, and keeps the connection.
+    /// Sends nothing more and keeps the connection.
     case hang
     case closeConnection
     /// Breaks the connection: the other end receives a reset instead of an end.
@@ -71,9 +71,9 @@ package final class LoopbackServer: Sendable {
   ///
   /// - Parameters:
   ///   - certificate: Its certificate, if it uses TLS.
-  ///   - protocols: The protocols that it selects from during a TLS handshake, in the order of its preference.
+  ///   - protocols: The protocols that it selects from during a TLS handshake, in order of preference.
   ///   - observer: Called before the body of a request is read.
-  ///   - behaviour: The responses.
+  ///   - behaviour: How the server responds.
   /// - Returns: The server, which listens for connections.
   /// - Throws: An error of NIO if the server can't be started.
   package static func start(

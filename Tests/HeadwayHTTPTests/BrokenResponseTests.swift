@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// The ways in which a server can send a body that does not end.
+  /// How a server can send a body that does not end.
   enum Framing: CaseIterable {
     case length, chunks, chunkInTheMiddle, invalidChunk
   }

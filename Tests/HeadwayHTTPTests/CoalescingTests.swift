@@ -15,7 +15,7 @@ import Testing
     return request
   }
 
-  /// Begins a request, and returns when the server has received it.
+  /// Begins a request and returns when the server has received it.
   private static func first(_ server: LoopbackServer, _ connectionPool: HTTPConnectionPool) async -> RequestOperation {
     let count = server.questions.count
     let request = RequestOperation(joining(server.url()), connectionPool: connectionPool)
@@ -24,7 +24,7 @@ import Testing
     return request
   }
 
-  /// Begins requests that join one that is under way.
+  /// Begins requests that join a request in progress.
   private static func others(
     _ count: Int, _ server: LoopbackServer, _ connectionPool: HTTPConnectionPool
   ) async -> [RequestOperation] {
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test("H3: coalesced requests of which some are cancelled at random times leave no errors or connections in use")
+  @Test("H3: coalesced requests, some of them cancelled at random times, leave no errors or connections in use")
   func storm() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     try await withServer { question in

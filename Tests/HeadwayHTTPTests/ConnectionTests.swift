@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("H2: an infinite time limit is no limit") func endless() async throws {
+  @Test("H2: an infinite time limit has no effect") func endless() async throws {
     try await withServer { _ in
       Server.answer(.ok, [:], [7])
     } _: { server in
@@ -212,7 +212,7 @@ import Testing
   }
 
   @Test(
-    "H2: an invalid port is an error, in a URL, a redirect and a proxy", arguments: [0, 65_536, 99_999])
+    "H2: an invalid port is rejected, in a URL, a redirect and a proxy", arguments: [0, 65_536, 99_999])
   func ports(port: Int) async throws {
     try await withServer { _ in
       Server.answer(.found, ["Location": "http://127.0.0.1:\(port)/"])

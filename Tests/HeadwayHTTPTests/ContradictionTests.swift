@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  /// Downloads content from a server that breaks off the first response, and sends `response` to range requests.
+  /// Downloads content from a server that breaks off the first response and answers range requests with `response`.
   ///
   /// - Returns: The requests for ranges.
   private func ranges(
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(
-    "H4: the whole content in response to a range request replaces the file, whatever the status is",
+    "H4: the whole content in response to a range request replaces the file, regardless of the status",
     arguments: [200, 206])
   func wholeContent(status: Int) async throws {
     let response = Response(status, ["ETag": "\"1\"", "Content-Range": "bytes 0-9999/10000"], resumedContent)
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test("H4: a part that was not requested is rejected, whatever its status is", arguments: [200, 206])
+  @Test("H4: a part that was not requested is rejected, regardless of its status", arguments: [200, 206])
   func notRequested(status: Int) async throws {
     try await withFolder { folder in
       try await withServer { _ in

@@ -34,7 +34,7 @@ import Testing
 
   @Test("H9: a download uses HTTP/1.1 even if the server prefers HTTP/2") func protocols() async throws {
     try await withFolder { folder in
-      // This server announces HTTP/2, but can't speak it.
+      // This server announces HTTP/2 but can't speak it.
       try await withServer(certificate: .usual, protocols: ["h2", "http/1.1"]) { _ in
         Server.answer(.ok, [:], content(1_000))
       } _: { server in
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("H2: a redirect from https to http is refused") func downgrade() async throws {
+  @Test("H2: a redirect from https to http is rejected") func downgrade() async throws {
     try await withServer { _ in
       Server.answer()
     } _: { plain in

@@ -39,7 +39,7 @@ import Testing
   @Test("H2: the server can't send more content while the caller does not read") func backPressure() async throws {
     let piece = [UInt8](repeating: 7, count: 1 << 20)
     let size = 64 * piece.count
-    // The number of bytes that were sent, and how often the connection has refused further bytes since.
+    // The number of bytes that were sent, and how often the connection has not accepted further bytes since.
     let sent = Atomic(0)
     let refusals = Atomic(0)
     let pieces = (0..<64).flatMap { _ -> [Server.Step] in

@@ -107,7 +107,7 @@ struct AppTableTests {
       try database.close()
       let reopened = try workspace.database()
       let tables = try reopened.strings("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
-      // The table of a process that is still running is kept, and so is a table with a similar name.
+      // The table of a process that is still running and a table with a similar name are kept.
       #expect(
         tables == ["grdb_headway_imports", "t", "t (headway import \(getpid()) 7)", "t (headway import)"])
       let again = try importFile("a,b\n5,x\n", to: "t", into: reopened, in: workspace)
@@ -119,7 +119,7 @@ struct AppTableTests {
     }
   }
 
-  @Test("I11: an import leaves an app's table alone, even if it has the former name of the history")
+  @Test("I11: an import does not change an app's table, even if the table has the previous name of the history")
   func similarName() throws {
     try withWorkspace { workspace in
       let path = workspace.path("test.sqlite")

@@ -17,7 +17,7 @@ struct AppendCompletionTests {
     let database: ImportDatabase
     let other: DatabaseQueue
 
-    /// Appends a file, and cancels after some batches.
+    /// Appends a file and cancels after some batches.
     func append(
       _ file: String, key: [String] = [], batchSize: Int = 10, completesAppend: Bool = true,
       cancellingAfter batches: Int? = nil, onCommit: @escaping @Sendable (Int) -> Void = { _ in }
@@ -39,7 +39,7 @@ struct AppendCompletionTests {
 
     func execute(_ sql: String) throws { try other.write { try $0.execute(sql: sql) } }
 
-    /// The numbers of the file's rows that are in the table.
+    /// Which of the file's rows are in the table, by number.
     func numbers() throws -> [Int] {
       try database.pool.read {
         try Int.fetchAll($0, sql: "SELECT CAST(id AS INTEGER) AS n FROM t WHERE n > 0 ORDER BY n")
@@ -125,7 +125,7 @@ struct AppendCompletionTests {
     }
   }
 
-  @Test("I10: completing an append counts each refused row once and adds each other row once")
+  @Test("I10: completing an append counts each rejected row once and adds each other row once")
   func refusedRows() throws {
     try withTarget("(id INTEGER CHECK (id % 7 <> 0 OR id < 1), name TEXT)") { target in
       try target.execute("INSERT INTO t VALUES (-1, 'mine')")
@@ -201,7 +201,7 @@ struct AppendCompletionTests {
       #expect(
         try parsedRowIssues(target.workspace.bytes(of: "rejected-rows.csv")).map(\.reason).last
           == "the table has a row with this key (id)")
-      // Other programs can change rows, and add some.
+      // Other programs can change and add rows.
       try target.execute("UPDATE t SET name = 'changed' WHERE id = 30; INSERT INTO t VALUES (1000, 'mine')")
       try target.execute("DELETE FROM t WHERE id = 12")
       #expect(try importError(target.append(file)).code == .unfinishedAppend)

@@ -136,8 +136,7 @@ struct BatchTests {
       operation?.start()
       #expect(operation?.isFinished == true)
       operation = nil
-      // The thread that has written the batch releases it after that. If it is never freed, the watchdog ends the
-      // test.
+      // The thread that has written the batch then releases it. If it is never freed, the watchdog stops the test.
       while weakOperation != nil { yieldProcessor() }
     }
   }

@@ -91,7 +91,7 @@ struct ChoicesTests {
 
   // MARK: Missing values
 
-  @Test("I3: several texts can represent a missing value, also in quotes if requested")
+  @Test("I3: several strings can represent a missing value, even in quotes if requested")
   func nullTexts() throws {
     let text = "v,n\n1,NULL\nn.d.,\"NULL\"\n-,null\n4,x\n"
     for (inQuotes, count) in [(false, 1), (true, 2)] {

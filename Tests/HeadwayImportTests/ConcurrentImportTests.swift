@@ -157,7 +157,7 @@ struct ConcurrentImportTests {
   /// The statements that write and are still prepared on the writing connection.
   ///
   /// SQLite's connection must be used by one thread at a time, and nothing checks this. If an import released its
-  /// statements whenever its memory is freed, it would do so at the same time as another import's batch.
+  /// statements whenever its memory is freed, this could happen during another import's batch.
   private func preparedStatements(_ database: ImportDatabase) throws -> [String] {
     try database.pool.writeWithoutTransaction { try Self.preparedStatements($0) }
   }

@@ -68,7 +68,9 @@ struct ConservationTests {
     return file
   }
 
-  /// Names of columns: words, years, numbers, duplicates; as many as the rows have fields, or one or two more or fewer.
+  /// Column names: words, years, numbers, duplicates.
+  ///
+  /// There is one per field, or one or two more or fewer.
   private func names(_ width: Int, _ random: inout SplitMix64) -> [String] {
     let count = max(1, width + [0, 0, 0, 1, -1, 2, -2][random.below(7)])
     let style = random.below(6)
@@ -124,7 +126,7 @@ struct ConservationTests {
     _ file: OddFile, _ operation: ImportOperation, _ database: ImportDatabase, _ workspace: Workspace, _ number: Int
   ) throws {
     guard operation.error == nil else {
-      // A header without rows, or one that names nothing, creates no table.
+      // A header without rows or without names does not create a table.
       let code = (operation.error as? ImportError)?.code
       #expect(code == .badHeader, "\(number): \(String(describing: operation.error))\n\(file.text)")
       return

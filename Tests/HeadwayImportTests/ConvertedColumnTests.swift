@@ -119,7 +119,7 @@ struct ConvertedColumnTests {
   }
 
   @Test(
-    "I11: the counted conversions of random texts are those that SQLite performs",
+    "I11: the counted conversions of random strings match the conversions that SQLite performs",
     arguments: ["NUMERIC", "INTEGER", "REAL"])
   func everyText(type: String) throws {
     var generator = SeededGenerator(seed: 7)

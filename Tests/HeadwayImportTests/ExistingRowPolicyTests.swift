@@ -408,7 +408,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: the database records which files were imported and with which outcome") func history() throws {
+  @Test("I5: the database records the imported files and their outcomes") func history() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       _ = try importFile("a.csv", people(1...30), batchSize: 10, into: database, in: workspace, cancellingAfter: 1)

@@ -7,7 +7,7 @@ import Testing
 /// Imports into tables that another program has created.
 @Suite("Import: existing tables", .hangLimit)
 struct ExistingTableTests {
-  /// Creates tables manually, and imports a file into the one called `t`.
+  /// Creates tables manually and imports a file into the table `t`.
   private func imported(
     _ text: String, into sql: String, key: [String] = [], columns: [ColumnSchema] = [],
     options: ImportOptions = ImportOptions(), named name: String = "t",
@@ -111,7 +111,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I5: a key that is NULL in an existing row is refused") func nullKey() throws {
+  @Test("I5: a key that is NULL in an existing row is rejected") func nullKey() throws {
     try imported(
       "id,a\n,x\n1,z\n", into: "CREATE TABLE t (id TEXT, a TEXT); INSERT INTO t VALUES (NULL, 'x')", key: ["id"]
     ) { (database, operation) throws in
@@ -235,7 +235,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I3: a value that a strict table refuses is rejected with the reason") func strictTable() throws {
+  @Test("I3: a value that a strict table does not accept is rejected with the reason") func strictTable() throws {
     try imported("a\n1\nx\n3\n", into: "CREATE TABLE t (a INTEGER) STRICT") { (database, operation) throws in
       #expect(operation.error == nil)
       #expect(operation.report.rejectedRowCount == 1)
@@ -244,7 +244,7 @@ struct ExistingTableTests {
   }
 
   @Test(
-    "I3, I5: a replacement rejects the rows that a trigger ignores, and imports the others", arguments: [true, false])
+    "I3, I5: a replacement rejects the rows that a trigger ignores and imports the rest", arguments: [true, false])
   func ignoredReplacement(isOwn: Bool) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -280,7 +280,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I5: a row that follows a refused row is updated, even if both have the same key")
+  @Test("I5: a row that follows a rejected row is updated, even if both have the same key")
   func refusedFirst() throws {
     let sql = "CREATE TABLE t (id TEXT PRIMARY KEY, n INTEGER CHECK (n < 10)); INSERT INTO t VALUES ('z', 0)"
     try imported("id,n\na,10\na,1\na,2\n", into: sql) { (database, operation) throws in
@@ -384,7 +384,7 @@ struct ExistingTableTests {
       #expect(try database.strings("SELECT id, \"caf\u{E9}\", \"e\u{301}\" FROM t") == ["1|b|c"])
       #expect(try database.strings(columns) == ["3"])
     }
-    // SQLite distinguishes the two, and the one with the same bytes is meant.
+    // SQLite distinguishes the two. The column with the same bytes is meant.
     try imported(
       text, into: "CREATE TABLE t (id TEXT PRIMARY KEY, \"caf\u{E9}\" TEXT, \"CAFE\u{301}\" TEXT, \"\u{E9}\" TEXT)"
     ) { (database, operation) throws in

@@ -52,7 +52,7 @@ struct ExportTests {
     #expect(try exported(sample, options: options, table: "v").text == "1.5\t1\r\n0.1\t2\r\n")
   }
 
-  @Test("I8: a missing table or column is an error, and no file is created") func missing() throws {
+  @Test("I8: exporting a missing table or column fails, and no file is created") func missing() throws {
     for (options, table) in [(ExportOptions(), "other"), (ExportOptions(columns: ["zip"]), "t")] {
       let (text, operation) = try exported(sample, options: options, table: table)
       #expect((operation.error as? ImportError)?.code == .unsuitableTable)

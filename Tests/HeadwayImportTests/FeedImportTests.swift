@@ -349,7 +349,7 @@ struct FeedImportTests {
   ///   waits for agency                    fails at its header: the others are cancelled
   ///   continues: is cancelled
   /// ```
-  @Test("I4: if one table fails, the others are cancelled and keep their committed rows")
+  @Test("I4: if one table fails, the other tables are cancelled and keep their committed rows")
   func failure() throws {
     try withWorkspace { workspace in
       let shapes = (1...100).map { "X,52.5,13.4,\($0)\n" }.joined()

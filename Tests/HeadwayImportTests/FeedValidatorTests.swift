@@ -354,7 +354,7 @@ struct FeedValidatorTests {
 
   @Test(
     "I4, C1: a check that is cancelled during a query makes no further query, and reports no issues and no error",
-    // SQLite interrupts a query of many rows; one of few rows returns first.
+    // SQLite interrupts a query of many rows; a query of few rows returns first.
     arguments: [2, 5_000])
   func cancelledDuringQuery(stopTimes: Int) throws {
     try withWorkspace { workspace in
@@ -372,7 +372,7 @@ struct FeedValidatorTests {
     }
   }
 
-  /// Records the queries of the rules, and calls a function when each begins.
+  /// Records the queries of the rules and calls a function when each begins.
   private func statements(
     of validator: FeedValidator, observer: @escaping @Sendable (String) -> Void = { _ in }
   ) throws -> EventRecorder<String> {

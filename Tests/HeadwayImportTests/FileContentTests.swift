@@ -8,7 +8,7 @@ import HeadwayTestKit
 import HeadwayTestSupport
 import Testing
 
-/// The content of real files: other encodings, other formats, other line ends.
+/// The content of real files: other encodings, other formats, other line endings.
 @Suite("Import: file contents", .hangLimit)
 struct FileContentTests {
   private func imported(
@@ -218,7 +218,7 @@ struct FileContentTests {
     }
   }
 
-  @Test("L6: a truncated compressed file is an error, and the rows that were read stay") func cut() throws {
+  @Test("L6: reading a truncated compressed file fails, and the rows that were read stay") func cut() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let lines = (1...100_000).map { "\($0),name \($0 &* 2_654_435_761)\n" }.joined()
@@ -370,7 +370,7 @@ struct FileContentTests {
     }
   }
 
-  @Test("I3: columns have the order of the file, regardless of the order in which they are described") func order()
+  @Test("I3: columns have the order of the file, regardless of the order of their descriptions") func order()
     throws
   {
     try withWorkspace { workspace in

@@ -8,7 +8,9 @@ import Testing
 /// Several files that are imported into one table, in one import.
 @Suite("Import: several files into one table", .hangLimit)
 struct FileGroupTests {
-  /// Imports texts as files, and cancels one of the imports from the beginning.
+  /// Imports strings as files.
+  ///
+  /// Cancels one of the imports from the beginning.
   private func importFiles(
     _ texts: [String], _ mode: ImportOptions.ExistingRowPolicy = .update, key: [String] = [],
     stopsAtFirstMalformedRow: Bool = false,
@@ -32,7 +34,7 @@ struct FileGroupTests {
   private func rows(_ reports: [ImportOperation]) -> [Int] { reports.map(\.report.rowCount) }
 
   @Test(
-    "I12: if one of several files can't be imported, the existing rows stay, and no temporary data is left",
+    "I12: if one of several files can't be imported, the existing rows stay, and no temporary data remains",
     arguments: [["id"], []], [nil, "id INTEGER, name TEXT", "id INTEGER PRIMARY KEY, name TEXT"])
   func failure(key: [String], definition: String?) throws {
     try withWorkspace { workspace in
@@ -141,7 +143,7 @@ struct FileGroupTests {
     }
   }
 
-  @Test("I3: rows that a trigger refuses are reported with their files when several files replace a table")
+  @Test("I3: rows that a trigger blocks are reported with their files when several files replace a table")
   func triggers() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

@@ -52,7 +52,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I9: no row is lost if the header has another width or the first row has texts for missing values")
+  @Test("I9: no row is lost if the header has another width or the first row has missing values")
   func headersOfOtherWidth() throws {
     let unnamed = ["column_1", "column_2", "column_3"]
     for (text, columns, rows) in [
@@ -321,7 +321,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I3: names of tables and columns can contain any characters")
+  @Test("I3: table and column names can contain any characters")
   func names() throws {
     try imported("order,\"a\"\"b\",ä b, select ,,'\n1,2,3,4,5,6\n", as: "gr\"oup by;.csv") {
       (database, operation) throws in

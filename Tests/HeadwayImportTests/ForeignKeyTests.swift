@@ -79,7 +79,7 @@ struct ForeignKeyTests {
           if "\(event)" == "SAVEPOINT headway_row" { attempts.withLock { $0 += 1 } }
         }
       }
-      // Each row in the first half refers to the next row, and each one in the second half to the first row.
+      // Each row in the first half refers to the next row. Each row in the second half refers to the first row.
       let lines = (1...count).map { $0 < count / 2 ? "\($0),\($0 + 1)" : $0 == count / 2 ? "\($0)," : "\($0),1" }
       let operation = ImportOperation(
         file: try workspace.write("id,up\n\(lines.joined(separator: "\n"))\n", to: "node.csv"), into: database,

@@ -44,7 +44,7 @@ struct ImportCancellationTests {
       let operation = try workspace.operation(people(1...500), into: database, options: ImportOptions(batchSize: 100))
       let commits = EventRecorder<Int>()
       operation.commitHandler = { commits.record($0.rowCount) }
-      // Three statements of 32 rows and one of four write a batch of 100.
+      // A batch of 100 rows is written by three statements of 32 rows and one of 4 rows.
       cancel(operation, before: "INSERT", number: 4 + statement, in: database)
       run(operation)
       #expect(operation.isCancelled)

@@ -60,7 +60,7 @@ struct ImportFailureTests {
 
   // MARK: Failures
 
-  @Test("I3: rejected rows that can't be written end the import with a typed error")
+  @Test("I3: an import that can't write rejected rows fails with a typed error")
   func unwritableRejectedRows() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -75,7 +75,7 @@ struct ImportFailureTests {
     }
   }
 
-  @Test("I1: if the database refuses a batch, the import ends without writing later batches")
+  @Test("I1: if the database rejects a batch, the import ends without writing later batches")
   func refusedBatch() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -134,7 +134,7 @@ struct ImportFailureTests {
   func truncatedFile() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
-      // One read has room for three batches and a part of the fourth.
+      // One read has room for three batches and part of the fourth.
       let operation = try workspace.operation(
         (1...40_000).map { "\($0),some name for \($0)" }, into: database, options: ImportOptions(batchSize: 3_000))
       // While the table is prepared, the parser waits with the rows that it has read.

@@ -130,7 +130,7 @@ struct InferredTypesTests {
   }
 
   @Test(
-    "I3: a late value widens its column without changing texts or rejecting rows",
+    "I3: a late value widens its column without changing strings or rejecting rows",
     arguments: [
       ("5", "007", "TEXT"), ("5", "+1", "TEXT"), ("5", "1e5", "TEXT"), ("5", "9223372036854775808", "TEXT"),
       ("5", "x", "TEXT"), ("5", "1.5", "NUMERIC"), ("2.0", "x", "TEXT"), ("1.5", "9007199254740993", "TEXT"),
@@ -239,7 +239,7 @@ struct InferredTypesTests {
     }
   }
 
-  @Test("I3: the text of --null-text represents a missing value, unless it is in quotes") func nullText() throws {
+  @Test("I3: the string of --null-text represents a missing value, but not in quotes") func nullText() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       _ = try imported(

@@ -177,7 +177,7 @@ struct JSONLinesTests {
   }
 
   @Test(
-    "I3, I7: null texts apply to strings only if requested, and an empty string is a value", arguments: [false, true])
+    "I3, I7: null strings apply to JSON strings only on request; an empty string is a value", arguments: [false, true])
   func nullTexts(inQuotes: Bool) throws {
     let options = ImportOptions(nullTexts: ["NULL"], nullTextsInQuotes: inQuotes)
     try imported("{\"id\": 1, \"a\": \"NULL\"}\n{\"id\": 2, \"a\": \"\"}\n", options: options) {

@@ -9,7 +9,7 @@ struct KeySetTests {
   func againstSet(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var keys = KeySet(minimumCapacity: random.below(50))
-    // Zero marks an empty slot, and represents 1.
+    // Zero marks an empty slot and represents 1.
     var model: Set<UInt64> = []
     func modelled(_ hash: UInt64) -> UInt64 { max(1, hash) }
     for _ in 0..<4_000 {
@@ -25,7 +25,7 @@ struct KeySetTests {
     #expect(model.allSatisfy { keys.contains($0) })
   }
 
-  /// Often a small number, often one that needs the same slot as others, occasionally zero.
+  /// Often a small number, often a number that needs the same slot as other numbers, occasionally zero.
   private func randomHash(_ random: inout SplitMix64) -> UInt64 {
     switch random.below(4) {
     case 0: UInt64(random.below(300))

@@ -159,7 +159,7 @@ struct PollutionTests {
 private let foreignFolder = ProcessInfo.processInfo.environment["HEADWAY_POLLUTED_FILES"]
 
 extension ImportDatabase {
-  /// All rows of a table as the texts that were in the file.
+  /// All rows of a table as the strings that were in the file.
   fileprivate func texts(_ table: String) throws -> [[String]] {
     try pool.read { connection in
       let columns = try String.fetchAll(

@@ -96,7 +96,7 @@ struct ReimportTests {
     }
   }
 
-  @Test("I5: changed rows are updated in place, new ones are added, the others stay as they are")
+  @Test("I5: changed rows are updated in place, new rows are added, and unchanged rows stay as they are")
   func updates() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -163,7 +163,7 @@ struct ReimportTests {
   // MARK: Without a key
 
   @Test(
-    "I5: importing a file again into a table without a key leaves exactly the rows of the file",
+    "I5: importing a file again into a table without a key leaves exactly the file's rows",
     arguments: [0, 1, 40, 49, 50, 51, 90])
   func withoutKey(rows: Int) throws {
     try withWorkspace { workspace in

@@ -127,7 +127,7 @@ struct RejectedRowsTests {
   // MARK: Keys
 
   @Test(
-    "I3: the first of several rows with the same key is imported, wherever the others are",
+    "I3: the first of several rows with the same key is imported, regardless of their positions",
     arguments: [1, 5, 32, 33, 100, 250])
   func duplicates(batchSize: Int) throws {
     try withWorkspace { workspace in

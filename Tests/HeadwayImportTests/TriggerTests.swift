@@ -31,7 +31,7 @@ struct TriggerTests {
   }
 
   @Test(
-    "I3: a row that a trigger refuses is rejected with its line, and all other rows are imported",
+    "I3: a row that a trigger blocks is rejected with its line, and all other rows are imported",
     arguments: ["ABORT", "FAIL", "ROLLBACK", "IGNORE"], [("BEFORE", ["a"]), ("BEFORE", []), ("AFTER", [])])
   func refusal(action: String, timing: (when: String, key: [String])) throws {
     // RAISE(IGNORE) in a trigger that runs after the insertion leaves the row.
@@ -55,12 +55,12 @@ struct TriggerTests {
         action == "IGNORE" ? "A trigger of the table t ignores it" : "A trigger of the table t refuses it: no fives"
       #expect(Set(issues.map(\.reason)) == [reason])
       #expect(try database.strings("SELECT a FROM t ORDER BY a") == (1...42).filter { $0 % 5 != 0 }.map { "\($0)" })
-      // The effects of a trigger for a row that it then refused are undone together with the row.
+      // The effects of a trigger for a row that it then blocks are undone together with the row.
       #expect(try database.count("seen") == (action == "IGNORE" ? 8 : 0))
     }
   }
 
-  @Test("I3: a strict import ends at the line of the row that a trigger refuses") func strict() throws {
+  @Test("I3: a strict import ends at the line of the row that a trigger blocks") func strict() throws {
     let trigger = "CREATE TRIGGER guard BEFORE INSERT ON t WHEN NEW.a = 3 BEGIN SELECT RAISE(ABORT, 'no'); END"
     try withTable("CREATE TABLE t (a INTEGER, b TEXT); \(trigger)") { (workspace, database) throws in
       let operation = try operation(
@@ -85,7 +85,7 @@ struct TriggerTests {
   }
 
   @Test(
-    "I5: rows that a trigger adds to the table do not count as rows of the file",
+    "I5: rows that a trigger adds to the table do not count as the file's rows",
     arguments: ["BEFORE", "AFTER"], [1, 3, 100])
   func ownRows(timing: String, batchSize: Int) throws {
     let trigger = """
@@ -140,7 +140,7 @@ struct TriggerTests {
   }
 
   @Test(
-    "I3: a replacement rejects the rows that a trigger refuses, with their lines",
+    "I3: a replacement rejects the rows that a trigger blocks, with their lines",
     arguments: ["ABORT", "FAIL", "IGNORE"], [["a"], []])
   func replacement(action: String, key: [String]) throws {
     let message = action == "IGNORE" ? "" : ", 'no'"

@@ -71,7 +71,7 @@ struct UnchangedTableTests {
       let new = "id,name\n" + people(1...50).map { $0 + "\n" }.joined()
       _ = try importFile(new, .replace, key: key, into: database, in: workspace, cancelling: true)
       #expect(try database.contents() == before)
-      // New rows are in a table of the connection, so nothing is left if the process is killed.
+      // New rows are in a table of the connection, so nothing remains if the process is killed.
       let gate = Checkpoint()
       let operation = ImportOperation(
         file: workspace.path("t.csv"), table: TableSchema(name: "t", columns: [], key: key), into: database,

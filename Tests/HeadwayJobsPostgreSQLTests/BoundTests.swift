@@ -25,7 +25,7 @@ import Testing
     return (answer, session.requestCount - before)
   }
 
-  /// Runs a transaction on its own connection, and returns the number of statements.
+  /// Runs a transaction on its own connection and returns the number of statements.
   private func statementCount(_ test: TestStore, _ body: (JobTransaction) throws -> Void) throws -> Int {
     let session = try PostgresSession(ConnectionSettings(test.connectionString))
     let runner = TransactionRunner(schema: try SchemaName(test.schema), clock: StoreClock(custom: nil))
@@ -108,7 +108,7 @@ import Testing
     #expect(many.values.allSatisfy { $0 < 40 }, "\(many)")
   }
 
-  @Test("J185: the number of requests that store a graph and end its jobs does not grow with each job")
+  @Test("J185: the number of requests that store a graph and finish its jobs does not grow with each job")
   func graphs() async throws {
     let test = try await TestStore()
     func jobs(_ count: Int) -> [NewJob] {
@@ -155,7 +155,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J185, J13: a key that another transaction takes at the same moment is no error for a batch of the application")
+  @Test("J185, J13: a batch of the application does not fail if another transaction takes a key at the same moment")
   func conflictInTransaction() async throws {
     let test = try await TestStore()
     let other = try await test.openAgain()
@@ -230,7 +230,7 @@ import Testing
       }
     }
     for await _ in isLocked.stream {}
-    // These tasks occupy the connections for short and for long tasks.
+    // These tasks occupy the connections for short and for a long time tasks.
     let waiting = [
       Task { _ = try await test.store.unregister(WorkerID(rawValue: 9_999), isRunningCode: false) },
       Task { _ = try await test.store.perform(.cancel(.all)) },

@@ -26,7 +26,7 @@ import Testing
     return mark
   }
 
-  @Test("J168: the first claim reads all jobs, and so does the first claim after the interval")
+  @Test("J168: the first claim, and the first claim after the interval, read all jobs")
   func fullClaims() {
     #expect(ClaimMark().levels(at: start) == nil)
     let quick = mark(after: [(0, 10_000)])
@@ -93,7 +93,7 @@ import Testing
     var (open, transaction) = ([(number: Int64, jobs: [Job])](), 1 as Int64)
     var usedCount = 0
     for step in 0..<400 {
-      // Transactions draw their positions when they begin, and end in any order.
+      // Transactions draw their positions when they begin. They end in any order.
       for _ in 0..<Int.random(in: 0...3, using: &random) {
         let count = Int64.random(in: 0...(Int.random(in: 0..<10, using: &random) == 0 ? 5_000 : 100), using: &random)
         let jobs = (0..<count).map { (QueuePriority.allCases.randomElement(using: &random)?.rawValue ?? 0, next + $0) }

@@ -81,7 +81,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J173: a worker that is suspended for longer than its lease can't end its jobs afterwards")
+  @Test("J173: a worker that is suspended for longer than its lease can't finish its jobs afterward")
   func suspendedWorker() async throws {
     let jobCount = 200
     try await enqueue(0..<jobCount)

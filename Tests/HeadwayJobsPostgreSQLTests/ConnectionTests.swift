@@ -95,7 +95,7 @@ import Testing
     #expect(error?.code == .unusableStore)
   }
 
-  @Test("J120: texts with any characters are stored unchanged, except null characters, which are refused")
+  @Test("J120: strings are stored unchanged, but null characters are rejected")
   func texts() async throws {
     let test = try await TestStore()
     for text in ["'; DROP TABLE job; --", "$1", "\\", "\u{1F600}\n\t\"", "%s", "headway.job"] {
@@ -187,7 +187,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J120: a database that can't store every text is refused")
+  @Test("J120: a database that can't store every string is rejected")
   func encoding() async throws {
     let test = try await TestStore()
     let database = "latin_\(test.schema)"
@@ -198,7 +198,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("the store does not use plans that were made for another number of jobs")
+  @Test("the store does not use plans for a different number of jobs")
   func plans() async throws {
     let test = try await TestStore()
     let mode = try await test.store.transaction { try $0.rows("SHOW plan_cache_mode")[0]["plan_cache_mode"] }
@@ -293,7 +293,7 @@ import Testing
     await store.close()
   }
 
-  @Test("J106: several processes that open a new store create one schema, and a manual migration refuses to")
+  @Test("J106: processes that open a new store together create one schema; with manual migration, opening fails")
   func migration() async throws {
     let server = try PostgresServer.shared()
     let schema = PostgresFixture.newSchema()

@@ -57,7 +57,7 @@ import Testing
   @Test("J17: if the connection is lost before a commit, the jobs are stored once")
   func failedCommit() async throws {
     let test = try await TestStore()
-    // The first transaction ends its own process while it is being committed.
+    // The first transaction terminates its own process while it is being committed.
     try test.psql(
       """
       CREATE SEQUENCE loss;
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  /// Kills workers while they run jobs, and audits the store after each kill.
+  /// Kills workers while they run jobs; audits the store after each kill.
   private func kill(_ killCount: Int, seed: UInt64) async throws {
     let test = try await TestStore()
     let load = try await FaultLoad(test, workerCount: 0)
@@ -140,7 +140,7 @@ import Testing
     let test = try await TestStore(server: primary)
     let old = try await test.jobs.enqueue(PlainJob(number: 1))
     let standby = try PostgresServer(standbyOf: primary)
-    // The name of the server, which leads to the former primary one at first.
+    // The name of the server. At first, it leads to the previous primary server.
     let folder = try TemporaryFolder()
     let name = folder.path + "/server"
     try FileManager.default.createSymbolicLink(atPath: name, withDestinationPath: standby.folder)

@@ -18,7 +18,7 @@ import Testing
       WorkerDescription(name: "test", processIdentifier: 1, queues: ["default"], kinds: ["plain": 1]))
   }
 
-  /// Claims the next job, and returns the context of the attempt.
+  /// Claims the next job and returns the context of the attempt.
   private func claim(_ test: TestStore, by worker: WorkerID) async throws -> JobContext {
     let claim = JobClaim(queue: "default", count: 1, allowsSuspect: true, kinds: ["plain": 1])
     let claimed = try await test.store.exchange(JobExchange(worker: worker, claims: [claim])).claimed[0]
@@ -48,7 +48,7 @@ import Testing
     #expect(try await test.store.checkpoint("step", of: handle.id) == nil)
     #expect(try await test.jobs.enqueue(PlainJob(number: 2), .options(options)).isNew)
 
-    // The attempt has ended the job, and can't do so again.
+    // The attempt has finished the job and can't finish it again.
     #expect(try test.psql(sql) == "")
     let table = "\(test.schema).effect"
     let error = await #expect(throws: JobError.self) {
@@ -56,7 +56,7 @@ import Testing
     }
     #expect(error?.code == .leaseLost)
     #expect(try test.psql("SELECT number FROM effect") == "1")
-    // The worker dies before it knows of the end.
+    // The worker dies before it receives the result of the statement.
     try await test.store.kill(worker)
     #expect(try await test.store.rescue() == [])
     #expect(try await handle.job() == job)
@@ -81,7 +81,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J135, J61: the statement releases dependents, ends a job with a limit, and resets the failures of its queue")
+  @Test("J135, J61: the statement releases dependents, finishes a job with a limit, and resets its queue's failures")
   func consequences() async throws {
     let test = try await makeStore()
     try await test.jobs.changeQueue("default", .maxFailureCount(3))
@@ -109,7 +109,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J135: a worker does not end a job again that the statement has ended, even if the job's code then fails")
+  @Test("J135: a worker does not finish a job again after the statement, even if the job's code then fails")
   func worker() async throws {
     let test = try await makeStore()
     let jobs = test.jobs
@@ -155,7 +155,7 @@ extension JobEnding.Action {
   }
 }
 
-/// Writes with `psql`, which also ends the job.
+/// Writes with `psql`, which also finishes the job.
 private struct EffectJob: Job {
   enum Afterward: String, CaseIterable, Codable {
     case succeed, fail

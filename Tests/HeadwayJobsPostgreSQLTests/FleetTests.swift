@@ -19,7 +19,7 @@ import Testing
     return try await store.exchange(JobExchange(worker: worker, claims: [claim])).claimed[0]
   }
 
-  @Test("J35: a lease is renewed on a thread of the store, also while all of Swift's threads are blocked")
+  @Test("J35: a lease is renewed on a thread of the store, even while all of Swift's threads are blocked")
   func renewal() async throws {
     let test = try await TestStore(leaseLength: .seconds(3))
     let worker = try await test.store.register(description)
@@ -87,7 +87,7 @@ import Testing
     let (table, mayEnd) = ("\(test.schema).worker", Gate())
     let blocker = Task {
       try await test.store.transaction(within: .seconds(3_600)) { transaction in
-        // The control connection can't renew the lease, and waits.
+        // The control connection can't renew the lease and waits.
         try transaction.execute("LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE")
         mayEnd.wait()
       }
@@ -98,7 +98,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J36: a lease that the server refuses to renew is reported as lost, and each lost lease is reported once")
+  @Test("J36: a lease that the server does not renew is reported as lost, and each lost lease is reported once")
   func refusal() async throws {
     let server = try PostgresServer()
     let test = try await TestStore(leaseLength: .seconds(3), server: server)
@@ -127,7 +127,8 @@ import Testing
     try server.stop(.immediate)
     for await _ in EndlessJob.cancellation.stream {}
     try server.start()
-    // The worker registers again, and returns the job of its former identity. This is no crash: the process is alive.
+    // The worker registers again and returns the job of its former identity. This does not count as a crash: the
+    // process is alive.
     try await poll { try await handle.job()?.epoch == 2 }
     #expect(try await handle.job()?.crashCount == 0)
     worker.stop()

@@ -45,7 +45,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J120: a schedule whose jobs could not be stored is refused")
+  @Test("J120: a schedule whose jobs could not be stored is rejected")
   func schedule() async throws {
     let test = try await TestStore()
     let error = await #expect(throws: JobError.self) {
@@ -56,7 +56,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J40: a job whose ending can't be stored fails, and the others of its worker end")
+  @Test("J40: a job whose result can't be stored fails, and the other jobs of its worker finish")
   func ending() async throws {
     let test = try await TestStore()
     try test.psql("ALTER TABLE done ADD CONSTRAINT has_no_result CHECK (result IS NULL)")
@@ -110,7 +110,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J37: a running job that a transaction of the application has locked does not delay the rescue of others")
+  @Test("J37: a running job that is locked by the application's transaction does not delay the rescue of other jobs")
   func lockedRunningJob() async throws {
     let test = try await TestStore(leaseLength: .seconds(3))
     let worker = try await test.store.register(description)

@@ -48,7 +48,7 @@ struct PostgresNetworkTests {
   }
 
   @Test(
-    "J172: if the network loses packets for longer than a lease, another worker ends the jobs, each once",
+    "J172: if the network loses packets for longer than a lease, another worker finishes the jobs, each once",
     arguments: FaultNetwork.Fault.allCases)
   func longCut(fault: FaultNetwork.Fault) async throws {
     let jobCount = 200

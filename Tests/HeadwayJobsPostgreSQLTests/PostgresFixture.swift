@@ -16,7 +16,7 @@ import Testing
   }
 }
 
-/// A store in a schema of its own, with a clock that stands still.
+/// A store in its own schema, with a clock that does not advance.
 struct PostgresFixture: JobStoreFixture {
   private final class Shared: Sendable {
     let now = Mutex(StoreTime(microseconds: 1_800_000_000_000_000))

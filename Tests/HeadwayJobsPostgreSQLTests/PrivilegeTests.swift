@@ -6,7 +6,7 @@ import HeadwayJobsPostgreSQL
 import HeadwayTestSupport
 import Testing
 
-/// Roles of the server that may do only a part of what a store does.
+/// Server roles with only part of the privileges that a store uses.
 @Suite(.hangLimit, .serialized) struct PostgresPrivilegeTests {
   /// Opens a store as a new role with a privilege.
   private func open(
@@ -100,7 +100,7 @@ import Testing
       }
   }
 
-  /// Executes and undoes each statement, and returns the statements that were not denied.
+  /// Executes and undoes each statement and returns the statements that were not denied.
   private func permitted(_ statements: [String], _ test: TestStore, _ connectionString: String) throws -> Set<String> {
     let texts = statements.map { "$$\($0)$$" }.joined(separator: ", ")
     let output = try psql(
@@ -148,7 +148,7 @@ import Testing
       #expect(permitted.subtracting(expected[privilege]!) == [], "\(privilege) permits too much")
       #expect(expected[privilege]!.subtracting(permitted) == [], "\(privilege) permits too little")
     }
-    // A role that can only see the schema, such as one whose grants were revoked.
+    // A role that can only see the schema, such as a role whose grants were revoked.
     let role = "\(test.schema) nobody"
     try test.psql("CREATE ROLE \"\(role)\" LOGIN; GRANT USAGE ON SCHEMA \(test.schema) TO \"\(role)\"")
     let connectionString = "host=\(try PostgresServer.shared().folder) user='\(role)' dbname=postgres"
@@ -184,7 +184,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J123, J18: a role that may only enqueue stores batches in the order of their jobs, and waits for room")
+  @Test("J123, J18: a role that may only enqueue stores batches in job order, and waits for room")
   func batchesAndRoom() async throws {
     let test = try await TestStore()
     let (store, _) = try await open(test, .enqueue)
@@ -251,7 +251,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J123: granting without the right to do so is an error", arguments: PostgresJobStore.Privilege.allCases)
+  @Test("J123: granting without the right to grant fails", arguments: PostgresJobStore.Privilege.allCases)
   func granting(privilege: PostgresJobStore.Privilege) async throws {
     let test = try await TestStore()
     let (store, _) = try await open(test, .work)
@@ -315,7 +315,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J123: names of roles are quoted, and a name that the server would cut is refused")
+  @Test("J123: role names are quoted, and a name that the server would truncate is rejected")
   func names() async throws {
     let test = try await TestStore()
     let role = "\(test.schema) \"; DROP TABLE job; --"

@@ -361,7 +361,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J135: an attempt that has ended its job, and does not know it, can't commit its writes twice")
+  @Test("J135: an attempt that has finished its job without receiving the result can't commit its writes twice")
   func twice() async throws {
     let test = try await makeStore()
     let (handle, job) = try await claimNewJob(of: test)
@@ -421,7 +421,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J120: a statement for another client can't have null characters, and the function enqueue refuses empty kinds")
+  @Test("J120: a statement for another client can't have null characters, and the function enqueue rejects empty kinds")
   func unusableNames() async throws {
     let test = try await makeStore()
     for option in [
@@ -438,7 +438,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J120: statements and values with null characters are refused, and the transaction can continue")
+  @Test("J120: statements and values with null characters are rejected, and the transaction can continue")
   func nullCharacters() async throws {
     let test = try await makeStore()
     let table = "\(test.schema).photo"

@@ -10,7 +10,7 @@ import Testing
 /// In the drawings, time runs down.
 @Suite("Jobs in SQLite: checkpoints", .hangLimit)
 struct CheckpointTests {
-  /// What another connection does during a checkpoint.
+  /// The actions of another connection during a checkpoint.
   enum Interference: CaseIterable {
     case commit, commits, largeCommit, otherConnection, reader, twoReaders
 

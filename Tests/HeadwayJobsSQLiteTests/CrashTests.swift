@@ -12,7 +12,7 @@ import Testing
 
 /// Workers in other processes, which are killed.
 @Suite(.hangLimit, .serialized) struct CrashTests {
-  @Test("J33: the job of a killed process goes back, and not that of a stopped one")
+  @Test("J33: a killed process's job goes back, but a stopped process's job does not")
   func killed() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/jobs.sqlite"
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  /// Kills workers while they run jobs, and audits the store after each kill.
+  /// Kills workers while they run jobs; audits the store after each kill.
   private func kill(_ killCount: Int, of workerCount: Int, seed: UInt64) async throws {
     let jobCount = killCount * 100
     let folder = try TemporaryFolder()

@@ -10,7 +10,7 @@ import Testing
 
 /// Rows that can't be read, among others that can.
 @Suite(.hangLimit) struct DamageTests {
-  /// Assignments that damage a row, with a part of the description for people.
+  /// Assignments that damage a row, each with an excerpt of the description for people.
   static let damages = [
     ("settings = x'00ff'", "options"), ("settings = CAST('{\"timeout\":true}' AS BLOB)", "options"),
     ("history = CAST('[' AS BLOB)", "history"), ("attempt = -1", "attempt"), ("epoch = 9223372036854775807", "claims"),
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("J4: a waiting job that can't be read fails as damaged, and the others run", arguments: damages)
+  @Test("J4: a waiting job that can't be read fails as damaged, and the other jobs run", arguments: damages)
   func waiting(assignment: String, text: String) async throws {
     let app = try TransactionTests.Application()
     let handles = try await app.jobs.enqueue(contentsOf: (0..<5).map { Note(text: "\($0)") })
@@ -47,7 +47,7 @@ import Testing
     await app.store.close()
   }
 
-  @Test("J4, J84: a job whose rate can't be read fails as damaged, and the others run")
+  @Test("J4, J84: a job whose rate can't be read fails as damaged, and the other jobs run")
   func rate() async throws {
     let app = try TransactionTests.Application()
     let limit = JobLimit.rate(10, per: .seconds(1), key: "key")
@@ -164,7 +164,7 @@ import Testing
     await app.store.close()
   }
 
-  /// The number of rounds is that of the variable `HEADWAY_JOB_DAMAGES`, and the seed that of `HEADWAY_JOB_SEED`.
+  /// The variable `HEADWAY_JOB_DAMAGES` sets the number of rounds, and `HEADWAY_JOB_SEED` the seed.
   @Test("J176, J4: random damage of rows stops neither a worker nor a list")
   func random() async throws {
     let environment = ProcessInfo.processInfo.environment

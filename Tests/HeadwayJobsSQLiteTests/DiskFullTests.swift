@@ -86,7 +86,7 @@ import Testing
         return try await succeeded() >= goal
       }
       try disk.fill()
-      // What was answered is stored, and nothing else.
+      // All acknowledged changes are stored, and no other changes.
       var error: JobError?
       while error == nil {
         do {
@@ -138,7 +138,7 @@ private final class SmallDisk: Sendable {
     }
   }
 
-  /// Fills the disk, and leaves less than a page.
+  /// Fills the disk and leaves less than a page.
   func fill() throws {
     let descriptor = open(filler, O_WRONLY | O_CREAT | O_APPEND, 0o666)
     defer { close(descriptor) }
@@ -161,7 +161,7 @@ private final class SmallDisk: Sendable {
   }
 }
 
-/// Waits until its test lets it continue, and returns a result that needs many pages.
+/// Waits until its test lets it continue, then returns a result that needs many pages.
 private struct Large: Job {
   static let kind: JobKind = "large"
   static let size = 40_000

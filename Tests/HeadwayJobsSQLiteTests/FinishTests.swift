@@ -24,9 +24,9 @@ private struct TwiceFinished: Job {
   }
 }
 
-/// Code of jobs in transactions of the store, which does what it must not do.
+/// Job code with forbidden actions in transactions of the store.
 @Suite(.hangLimit) struct FinishTests {
-  /// What the code does to the transaction, apart from a write.
+  /// The code's effect on the transaction, apart from a write.
   static let harm = [
     "COMMIT", "ROLLBACK", "COMMIT; BEGIN", "ROLLBACK; BEGIN", "ROLLBACK; BEGIN; INSERT INTO photo (size) VALUES (2)",
   ]
@@ -47,7 +47,7 @@ private struct TwiceFinished: Job {
     let job = try await handle.job()
     #expect(job?.state == .running)
     #expect(try app.photoCount() == 0)
-    // The attempt continues, and can end the job.
+    // The attempt continues and can finish the job.
     try await context.finish { try $0.execute(sql: "INSERT INTO photo (size) VALUES (3)") }
     let ended = try await handle.job()
     #expect(ended?.state == .succeeded)
@@ -55,7 +55,7 @@ private struct TwiceFinished: Job {
     await app.store.close()
   }
 
-  @Test("J135: a second call is refused, and the job has succeeded")
+  @Test("J135: a second call is rejected, and the job has succeeded")
   func secondCall() async throws {
     let app = try TransactionTests.Application()
     let handle = try await app.jobs.enqueue(TwiceFinished())
@@ -76,7 +76,7 @@ private struct TwiceFinished: Job {
     await app.store.close()
   }
 
-  /// Errors after which SQLite can't continue a transaction, if they are its own.
+  /// SQLite's own errors after which it can't continue a transaction.
   static let severe: [ResultCode] = [.SQLITE_CORRUPT, .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_INTERRUPT]
 
   @Test("J135: an error of another database in the code affects no other request", arguments: severe)

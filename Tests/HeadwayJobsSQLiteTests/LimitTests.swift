@@ -7,7 +7,7 @@ import HeadwayTestSupport
 import Synchronization
 import Testing
 
-/// What claims cost in SQLite.
+/// The cost of claims in SQLite.
 @Suite(.hangLimit) struct LimitTests {
   @Test("J83: claims find jobs by indexes, and sort nothing")
   func plans() async throws {

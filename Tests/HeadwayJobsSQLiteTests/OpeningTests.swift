@@ -104,7 +104,7 @@ import Testing
     await store.close()
   }
 
-  @Test("J106: the next version of the schema is accepted, and a later one is refused", arguments: [2, 3])
+  @Test("J106: the next version of the schema is accepted, and a later one is rejected", arguments: [2, 3])
   func newerSchema(version: Int) async throws {
     let store = try SQLiteJobStore(path: path)
     await store.close()
@@ -135,7 +135,7 @@ import Testing
     await store.close()
   }
 
-  @Test("a file that is no database, a folder, and a missing folder are refused")
+  @Test("a file that isn't a database, a folder, and a missing folder are rejected")
   func badPaths() throws {
     #expect(code(try folder.write("This is not a database, but a text.", to: "text")) == .unusableStore)
     #expect(code(folder.path) == .unusableStore)
@@ -144,13 +144,13 @@ import Testing
     #expect(code("") == .unusableStore)
   }
 
-  @Test("a folder for locks that can't be created is refused")
+  @Test("a folder for locks that can't be created is rejected")
   func lockFolder() throws {
     try folder.write("A file is in the way.", to: "jobs.sqlite-headway")
     #expect(code(path) == .unusableStore)
   }
 
-  @Test("a read-only pool is refused")
+  @Test("a read-only pool is rejected")
   func readOnlyPool() async throws {
     await (try SQLiteJobStore(path: path)).close()
     var configuration = Configuration()

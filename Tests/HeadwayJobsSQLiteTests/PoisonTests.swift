@@ -48,8 +48,7 @@ import Testing
     await store.close()
   }
 
-  /// The number of broken payloads is that of the variable `HEADWAY_JOB_PAYLOADS`, and the seed that of
-  /// `HEADWAY_JOB_SEED`.
+  /// The variable `HEADWAY_JOB_PAYLOADS` sets the number of broken payloads, and `HEADWAY_JOB_SEED` the seed.
   @Test("J176, J4: broken payloads fail their jobs, and all others succeed")
   func brokenPayloads() async throws {
     let environment = ProcessInfo.processInfo.environment
@@ -90,7 +89,7 @@ import Testing
         #expect(job.attempt == 2, "seed \(seed)")
         #expect(job.history.errors.last?.type == String(reflecting: JobError.self), "seed \(seed)")
       } else {
-        // What is not what was encoded can still be valid, but nothing else may succeed.
+        // A payload that differs from the encoded one can still be valid, but an invalid one must not succeed.
         let parcel = try? job.payload.decode(Parcel.self)
         #expect(parcel != nil, "seed \(seed)")
       }

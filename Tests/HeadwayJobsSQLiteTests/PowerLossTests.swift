@@ -11,7 +11,7 @@ import Testing
 
 @testable import JobsCrashProgram
 
-/// What a loss of power leaves of a store.
+/// The remains of a store after a loss of power.
 @Suite(.hangLimit, .serialized) struct PowerLossTests {
   private let folder: TemporaryFolder
   private var path: String { folder.path + "/jobs.sqlite" }
@@ -35,8 +35,8 @@ import Testing
     try queue.close()
   }
 
-  /// The number of losses is that of the variable `HEADWAY_JOB_LOSSES`, and the first seed that of `HEADWAY_JOB_SEED`.
-  @Test("J178, J133: whenever the power is lost, everything is there that was answered", arguments: 0..<2)
+  /// The variable `HEADWAY_JOB_LOSSES` sets the number of losses, and `HEADWAY_JOB_SEED` the first seed.
+  @Test("J178, J133: whenever the power is lost, everything that was acknowledged is still stored", arguments: 0..<2)
   func losses(round: UInt64) async throws {
     let environment = ProcessInfo.processInfo.environment
     let lossCount = try #require(Int(environment["HEADWAY_JOB_LOSSES"] ?? "150"))
@@ -49,7 +49,7 @@ import Testing
     let store = try SQLiteJobStore(pool)
     let facts = try await StoreLoad(store, pool, seed: seed).run()
     let points = recorder.syncPoints()
-    // Each of the tasks that enqueue waits for 80 syncs, however the requests of others are gathered.
+    // Each of the enqueuing tasks waits for 80 syncs, no matter how the requests of other tasks are gathered.
     #expect(points.count >= 160)
     let others = (0..<lossCount / 3).map { _ in Int.random(in: 0...PowerRecorder.count, using: &generator) }
     let chosen = points.shuffled(using: &generator).prefix(lossCount - others.count) + others
@@ -69,7 +69,7 @@ import Testing
   }
 }
 
-/// What a store has answered, and what therefore survives a loss of power.
+/// The changes that a store has acknowledged, which therefore survive a loss of power.
 private enum StoreFact: Hashable, Sendable {
   case stored(JobID)
   case ended(JobID, JobState)
@@ -77,7 +77,7 @@ private enum StoreFact: Hashable, Sendable {
   case effect(JobID)
 }
 
-/// Work for a store, of which each answer is recorded.
+/// Work for a store whose answers are recorded.
 private final class StoreLoad: Sendable {
   private let store: SQLiteJobStore
   private let pool: DatabasePool
@@ -101,7 +101,7 @@ private final class StoreLoad: Sendable {
 
   /// Notes an answer.
   ///
-  /// What it promises has been written by now.
+  /// The promised changes have been written by now.
   private func note(_ fact: StoreFact) {
     let position = PowerRecorder.count
     facts.withLock { $0.append((fact, position)) }
@@ -114,7 +114,7 @@ private final class StoreLoad: Sendable {
       let payload = JobPayload(bytes: [UInt8](repeating: 1, count: size))
       let batch = (0...Int.random(in: 0...2, using: &generator)).map { _ in NewJob(kind: "test", payload: payload) }
       for enqueued in try await store.enqueue(batch) { note(.stored(enqueued.id)) }
-      // The log is copied, and begins again with one of the next commits.
+      // The log is copied and begins again with one of the next commits.
       if Int.random(in: 0..<12, using: &generator) == 0 {
         try await pool.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
       }
@@ -155,7 +155,7 @@ private final class StoreLoad: Sendable {
 
 /// The audit of a database after a loss of power.
 private enum StoreAudit {
-  /// What is wrong.
+  /// The problem.
   enum Defect: Hashable {
     case missing(StoreFact)
     case malformed(String)

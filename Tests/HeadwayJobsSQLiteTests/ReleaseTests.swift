@@ -73,7 +73,7 @@ import Testing
     }
     try await more
     try await poll { try await counts()[.succeeded] == 4 * count }
-    // The new worker alone runs old jobs, also in a process that starts with the newer schema.
+    // The new worker alone runs old jobs, even in a process that starts with the newer schema.
     await old.kill()
     await new.kill()
     let last = try WorkerProcess(path, role: "new")
@@ -84,7 +84,7 @@ import Testing
     await store.close()
   }
 
-  /// Each letter was sent once, by a release that knows it.
+  /// Each letter was sent once, by a release that supports it.
   private func audit(_ pool: DatabasePool, _ jobs: Jobs, _ count: Int) async throws {
     let all = try await jobs.counts()
     #expect(all["default"]?.byState == [.succeeded: count])

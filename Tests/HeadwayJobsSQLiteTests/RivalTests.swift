@@ -11,7 +11,7 @@ import Testing
 
 /// Workers of several processes that fight over the same jobs.
 @Suite(.hangLimit, .serialized) struct RivalTests {
-  /// The number of jobs is that of the variable `HEADWAY_JOB_RIVALS`.
+  /// The variable `HEADWAY_JOB_RIVALS` sets the number of jobs.
   @Test("J175: workers that fight over a queue, its keys and dead workers run each job once at a time")
   func rivals() async throws {
     let variable = ProcessInfo.processInfo.environment["HEADWAY_JOB_RIVALS"]
@@ -46,7 +46,9 @@ import Testing
     await store.close()
   }
 
-  /// Adds jobs, of which some fail at first, some are added with a key that another one has, and some are cancelled.
+  /// Adds jobs.
+  ///
+  /// Some of them fail at first, some have the same key as another job, and some are cancelled.
   private static func enqueue(_ count: Int, _ locks: String, _ jobs: Jobs) async throws -> [JobID] {
     var ids: [JobID] = []
     for number in 0..<count {

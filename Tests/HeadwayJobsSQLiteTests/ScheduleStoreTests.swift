@@ -22,7 +22,7 @@ import Testing
     #expect(ticks == [JobTick(schedule: "b", time: start + .seconds(60))])
     let error = await #expect(throws: JobError.self) { try await store.schedules() }
     #expect(error?.code == .undecodablePayload)
-    // A program that knows the schedule sets it again.
+    // A program with the schedule's type sets it again.
     fixture.advanceClock(by: .seconds(10))
     #expect(try await store.perform(.set(definition), on: "a") == ScheduleAnswer(isFound: true))
     _ = try await store.advance()

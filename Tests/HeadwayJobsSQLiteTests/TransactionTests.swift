@@ -17,7 +17,7 @@ struct Note: Job {
 
 /// Jobs in the transactions of an application.
 @Suite(.hangLimit) struct TransactionTests {
-  /// A database of an application, with a table of its own and a store of jobs.
+  /// A database of an application, with the application's table and a store of jobs.
   struct Application {
     let folder: TemporaryFolder
     let pool: DatabasePool
@@ -237,7 +237,7 @@ struct Note: Job {
     await app.store.close()
   }
 
-  @Test("J11, J60: jobs in a transaction wait for others, and a cycle is refused")
+  @Test("J11, J60: jobs in a transaction wait for others, and a cycle is rejected")
   func graph() async throws {
     let app = try Application()
     let first = try await app.jobs.enqueue(Note(text: "first"))
@@ -279,7 +279,7 @@ struct Note: Job {
     await app.store.close()
   }
 
-  @Test("J11: outside of a transaction, the job has one of its own, and a held key is reported")
+  @Test("J11: outside of a transaction, the job gets its own transaction, and a held key is reported")
   func withoutTransaction() async throws {
     let app = try Application()
     let (first, second) = try await app.pool.writeWithoutTransaction { [jobs = app.jobs] database in
@@ -361,7 +361,7 @@ struct Note: Job {
     let claim = JobClaim(queue: "default", count: 1, allowsSuspect: true, kinds: ["test": 1])
     let job = try await fixture.sqlite.exchange(JobExchange(worker: worker, claims: [claim])).claimed[0][0]
     let context = JobContext(job, try #require(job.fence), jobs)
-    // Requests that are made at the same time are in one transaction.
+    // Concurrent requests are in one transaction.
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<20 {
         group.addTask { _ = try await fixture.sqlite.enqueue([new]) }

@@ -13,7 +13,9 @@ import Testing
     try await jobs.enqueue(contentsOf: names.map { Letter(name: $0) })
   }
 
-  /// Runs all jobs that are ready, and returns the names of the jobs of each call.
+  /// Runs all jobs that are ready.
+  ///
+  /// Returns the job names of each call.
   private func drain() async throws -> [String] {
     let log = Log()
     try await Log.$current.withValue(log) {
@@ -144,7 +146,7 @@ import Testing
     for handle in handles { #expect(try await handle.job()?.state == .cancelled) }
   }
 
-  @Test("J257: a job that can't be decoded does not keep the task from being cancelled with the others")
+  @Test("J257: a job that can't be decoded does not keep the task from being cancelled with the other tasks")
   func cancellingBesidesUndecodable() async throws {
     let log = Log()
     _ = try workshop.store.enqueue([NewJob(kind: Slow.kind, payload: JobPayload(bytes: [1]))])
@@ -233,7 +235,7 @@ import Testing
   }
 }
 
-/// Adds the names of the jobs of each call to the log.
+/// Adds each call's job names to the log.
 private struct Letter: ChunkJob {
   static let kind: JobKind = "letter"
   typealias Output = String

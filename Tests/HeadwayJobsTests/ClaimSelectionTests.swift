@@ -42,7 +42,7 @@ import Testing
       for limit in source.running.flatMap(\.limits) {
         #expect(source.weight(ofKey: limit.storedKey) <= max(1, limit.slots ?? 0), "seed \(seed), \(limit)")
       }
-      // A job can wait for an earlier one of its key, or because units are kept for a heavy job.
+      // A job can wait for an earlier job of its key, or because units are kept for a heavy job.
       guard source.taken.count < claim.count, maxWeight == 1 else { continue }
       let waiting = source.jobs.filter { !$0.isSuspect }
       for job in waiting where source.admits(job) {
@@ -214,7 +214,7 @@ import Testing
     #expect(source.turns[0]?.heavyJobs == [])
   }
 
-  @Test("J243: a heavy job waits at the head of its key, and lighter jobs of the key come after it")
+  @Test("J243: a heavy job waits at the head of its key, and lighter jobs of the key follow it")
   func heavyHead() {
     var source = ListedJobs()
     let limit = { JobLimit.concurrency(4, key: "key", weight: $0) }
@@ -258,7 +258,7 @@ private struct ListedJob {
   func weight(ofKey key: String) -> Int { limits.first { $0.storedKey == key }?.weight ?? 0 }
 }
 
-/// Jobs in a list, from which a claim takes some.
+/// A list of jobs that a claim takes some of.
 private struct ListedJobs: ClaimSource {
   typealias Failure = Never
 
@@ -394,7 +394,7 @@ private struct NaiveClaims {
       let possible = jobs.filter { admits($0) }
       let plain = possible.filter { $0.isSuspect ? allowsSuspect : $0.key == nil }.min { $0.comes(before: $1) }
       let keyed = possible.filter { $0.key != nil && !$0.isSuspect }
-      // Of each priority and key, the first job; of those, the one whose turn it is.
+      // Of each priority and key, the first job; among these jobs, the job whose turn it is.
       let level = keyed.map(\.priority).max()
       let turn = level.flatMap { turns[$0] } ?? KeyTurn()
       let firsts = keyed.filter { job in

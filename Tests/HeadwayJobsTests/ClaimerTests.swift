@@ -222,7 +222,7 @@ import Testing
     #expect(claimer.claims(at: .zero).map(\.lane) == Array(limit..<limit + 3))
   }
 
-  @Test("J19: after a claim that found too little, it asks again only after a hint")
+  @Test("J19: after a claim that found too little, it claims again only after a hint")
   mutating func hints() throws {
     claimer.setSlots(2, group: 0)
     let claim = try #require(claimer.claims(at: .zero).first).claim

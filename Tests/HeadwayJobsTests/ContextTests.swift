@@ -3,7 +3,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-/// What an attempt can do, and what a handle can.
+/// The capabilities of attempts and handles.
 @Suite struct ContextTests {
   @Test("J24: a step runs once for all attempts")
   func checkpoint() async throws {
@@ -21,7 +21,7 @@ import Testing
     #expect(log.entries == ["charged", "key", "key", "duplicate checkpoint"])
   }
 
-  @Test("J23, J31: what an abandoned attempt writes is refused")
+  @Test("J23, J31: writes of an abandoned attempt are rejected")
   func refused() async throws {
     let workshop = Workshop()
     let log = Log()
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("J90: the result of a job that was deleted is an error")
+  @Test("J90: reading the result of a deleted job fails")
   func deleted() async throws {
     let workshop = Workshop()
     let handle = workshop.jobs.handle(id: JobID(rawValue: 7), of: Sum.self)
@@ -105,7 +105,7 @@ import Testing
   }
 }
 
-/// Waits for another job, and returns its value or the error.
+/// Waits for another job and returns its value or the error.
 struct Impatient: Job {
   static let kind: JobKind = "impatient"
   enum Obstacle: String, CaseIterable, Codable { case none, itself, dependency, chain, key, queue }

@@ -27,12 +27,12 @@ import Testing
     }
   }
 
-  @Test("J5: a date that could not be read again is refused", arguments: [-1e11, 1e17, .nan, .infinity])
+  @Test("J5: a date that could not be read again is rejected", arguments: [-1e11, 1e17, .nan, .infinity])
   func unreadable(seconds: Double) {
     #expect(throws: EncodingError.self) { try JobPayload(encoding: [Date(timeIntervalSince1970: seconds)]) }
   }
 
-  @Test("J5: a date without fractions of a second is decoded, and other text is an error") func decoding() throws {
+  @Test("J5: a date without fractions of a second is decoded, and other text is rejected") func decoding() throws {
     let payload = JobPayload(bytes: Array(#"["2027-01-15T08:01:00Z"]"#.utf8))
     #expect(try payload.decode([Date].self) == [Date(timeIntervalSince1970: 1_800_000_060)])
     let wrong = JobPayload(bytes: Array(#"["08:01:00.000"]"#.utf8))

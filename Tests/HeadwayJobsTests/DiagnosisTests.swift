@@ -25,7 +25,7 @@ import Testing
     _ = workshop.store.exchange(JobExchange(worker: worker, claims: [claim]))
   }
 
-  @Test("J113: a waiting job says what it waits for")
+  @Test("J113: the diagnosis of a waiting job names what it waits for")
   func waiting() async throws {
     try await jobs.enqueue(Sum(left: 1, right: 1))
     #expect(try await diagnosis() == "job 1 (sum) waits because no worker is running")
@@ -47,7 +47,7 @@ import Testing
     #expect(try await diagnosis(of: 3) == "job 3 (sum) \(busy)")
   }
 
-  @Test("J113, J80: a waiting job says that the limit of its queue is reached")
+  @Test("J113, J80: the diagnosis of a waiting job mentions that the limit of its queue is reached")
   func limit() async throws {
     let worker = register()
     register()
@@ -102,7 +102,7 @@ import Testing
         == "job 2 (sum) waits because no worker of the queue ‘default’ supports version 2 of the kind ‘sum’")
   }
 
-  @Test("J113: a scheduled job says until when, and after which error")
+  @Test("J113: the diagnosis of a scheduled job contains its due time and the last error")
   func scheduled() async throws {
     try await jobs.enqueue(Sum(left: 1, right: 1), .delay(.seconds(60)), .label("two"))
     #expect(try await diagnosis() == "job 1 (two) is scheduled for 2027-01-15T08:01:00.000Z")
@@ -149,7 +149,7 @@ import Testing
         + "runs one such job at a time")
   }
 
-  @Test("J113: a finished job says how it ended")
+  @Test("J113: the diagnosis of a finished job contains its outcome")
   func finished() async throws {
     try await jobs.enqueue(Flaky(failureCount: 1), .retry(.never))
     try await jobs.enqueue(Sum(left: 1, right: 1))

@@ -189,7 +189,7 @@ import Testing
   }
 }
 
-/// Enqueues another job of its kind until none is left.
+/// Enqueues another job of its kind until none remains.
 private struct Chained: Job {
   static let kind: JobKind = "chained"
   var left: Int

@@ -5,7 +5,7 @@ import Testing
 
 @_spi(JobStore) @testable import HeadwayJobs
 
-/// What listeners are notified of.
+/// The events that listeners receive.
 @Suite struct EventTests {
   @Test("J110: the events of a job are in their order")
   func order() async throws {

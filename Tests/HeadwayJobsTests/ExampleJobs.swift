@@ -59,7 +59,7 @@ struct Logged: Job {
   func perform(in context: JobContext) async throws { Log.current.append(name) }
 }
 
-/// Waits until it is cancelled, and then throws an error or returns.
+/// Waits until it is cancelled, then throws an error or returns.
 struct Patient: Job {
   static let kind: JobKind = "patient"
   var outcome = "throw"
@@ -73,7 +73,7 @@ struct Patient: Job {
   }
 }
 
-/// Ignores its cancellation, and returns when the test permits it.
+/// Ignores its cancellation and returns when the test permits it.
 struct Stubborn: Job {
   static let kind: JobKind = "stubborn"
   func perform(in context: JobContext) async throws {
@@ -94,7 +94,7 @@ final class Bell: Sendable {
   }
 }
 
-/// What the jobs of a test have done.
+/// A log of what the jobs of a test have done.
 ///
 /// Tasks of operations have the task-local values of the code that creates them.
 final class Log: Sendable {

@@ -39,7 +39,7 @@ final class FaultyJobStore: JobStoreBackend {
     case ignoredDependencies
     /// Failures don't run down the graph.
     case ignoredRequirements
-    /// What waits for a running job does not wait for its children.
+    /// A job that waits for a running job does not wait for that job's children.
     case ignoredGrowth
   }
 

@@ -1,9 +1,10 @@
 @_spi(JobStore) import HeadwayJobs
 import Synchronization
 
-/// A store whose exchanges fail two times of three: before anything has happened, and after everything has, so that
-/// only the answer is lost; or a store that loses all hints, and maybe all answers to writes; or one that sends a hint
-/// during each exchange.
+/// A store with faults.
+///
+/// It fails two of three exchanges: before anything has happened, and after everything has, so that only the answer is
+/// lost. Or it loses all hints, and perhaps all answers to writes. Or it sends a hint during each exchange.
 final class FaultyStore: JobStoreBackend {
   private let store: MemoryJobStore
   private let count = Mutex(0)
@@ -14,7 +15,7 @@ final class FaultyStore: JobStoreBackend {
   private let observers = HintObservers()
   private let onUnregister: @Sendable () -> Void
 
-  /// What is wrong with the store.
+  /// The faults of the store.
   enum Fault {
     case lostAnswers, lostHints, lostWriteAnswers, constantHints
   }
@@ -23,7 +24,7 @@ final class FaultyStore: JobStoreBackend {
   ///
   /// - Parameters:
   ///   - store: The store that does the work.
-  ///   - fault: What is wrong with it.
+  ///   - fault: The fault of the store.
   ///   - onUnregister: Called after a worker has left the store.
   init(
     _ store: MemoryJobStore, _ fault: Fault = .lostAnswers, onUnregister: @escaping @Sendable () -> Void = {}

@@ -34,7 +34,7 @@ import Testing
     #expect(value == 3)
   }
 
-  @Test("J65: a cycle is refused, with the labels of its jobs")
+  @Test("J65: a cycle is rejected, with the labels of its jobs")
   func circle() async throws {
     let workshop = Workshop()
     var batch = JobBatch()
@@ -110,7 +110,7 @@ import Testing
     #expect(value == 7)
   }
 
-  @Test("J67: the result of a job that is not a success is an error, and nothing waits for it")
+  @Test("J67: reading the result of a job that has not succeeded fails without waiting")
   func results() async throws {
     let workshop = Workshop()
     let failed = try await workshop.jobs.enqueue(Flaky(failureCount: 1), .retry(.never))

@@ -4,7 +4,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-/// The fixture for tests of jobs.
+/// The fixture for job tests.
 @Suite struct JobTestTests {
   private let test = JobTest()
 
@@ -61,7 +61,7 @@ import Testing
     #expect(try await test.jobs.jobs().map(\.state) == [.succeeded, .failed])
   }
 
-  @Test("J200: a job that can't be decoded or encoded is an error")
+  @Test("J200: a job that can't be decoded or encoded is rejected")
   func codable() async throws {
     let error = await #expect(throws: JobError.self) { try await test.perform(Lopsided()) }
     #expect(error?.code == .undecodablePayload)
@@ -121,7 +121,7 @@ import Testing
     #expect(try await isIdle())
   }
 
-  @Test("J201: a test runs all jobs, and moves the clock to the times at which further jobs are due")
+  @Test("J201: a test runs all jobs, and moves the clock to the times when further jobs are due")
   func drain() async throws {
     try await test.jobs.enqueue(Shrink(path: "a"), .delay(.seconds(600)))
     try await test.jobs.enqueue(Shrink(path: "b"), .queue("other"))
@@ -282,7 +282,7 @@ private struct Tagged: Job {
   }
 }
 
-/// Does not run, and has no output.
+/// Does not run and has no output.
 private struct Skipped: Job {
   static let kind: JobKind = "skipped"
   static var middleware: [any JobMiddleware] { [Tagging()] }
@@ -305,7 +305,7 @@ private struct Tagging: JobMiddleware {
   }
 }
 
-/// Is cancelled by its own code, and fails.
+/// Is cancelled by its own code and fails.
 private struct Withdrawn: Job {
   static let kind: JobKind = "withdrawn"
   @TaskLocal static var jobs: Jobs?
@@ -321,7 +321,7 @@ private struct Addends: Job {
   func perform(in context: JobContext) async throws -> Int { try await context.values(of: Sum.self).reduce(0, +) }
 }
 
-/// Encodes nothing, and decodes a value.
+/// Has an encoding that lacks its value, so it can't be decoded.
 private struct Lopsided: Job {
   static let kind: JobKind = "lopsided"
   var name = "test"

@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("J84: the rate is not exceeded if the period is no multiple of the number, or the clock is set back")
+  @Test("J84: the rate is not exceeded even if the period isn't a multiple of the number or the clock is set back")
   func edges() {
     let rate = JobRate(3, per: .seconds(1))
     #expect(rate.interval == .microseconds(333_334))
@@ -64,7 +64,7 @@ import Testing
       bucket.hasTokens(4, rate, at: now), bucket.hasTokens(2, rate, at: now), bucket.hasTokens(1, rate, at: now)
     )
     #expect([hasFour, hasTwo, hasOne] == [false, false, true])
-    // A job that needs fewer tokens does not change when the others are examined again.
+    // A job that needs fewer tokens does not change when the other jobs are examined again.
     #expect(bucket.nextTime == now + .seconds(1))
     let hasThreeAgain = bucket.hasTokens(3, rate, at: now)
     #expect(!hasThreeAgain)
@@ -221,7 +221,7 @@ import Testing
   }
 }
 
-/// Fails a number of times, and adds its number to the log each time.
+/// Fails several times and adds its number to the log each time.
 private struct Ordered: Job {
   static let kind: JobKind = "ordered"
   var number: Int

@@ -1,7 +1,7 @@
 @_spi(JobStore) import HeadwayJobs
 import Testing
 
-/// The changes of the tables of stores in SQL databases.
+/// The migrations of stores in SQL databases.
 struct MigrationTests {
   private let migrations = [
     StoreMigration(1, "CREATE TABLE a (b text);\nCREATE TABLE c (\n  d text);"), StoreMigration(2, "DROP TABLE c;"),

@@ -4,7 +4,7 @@ import Testing
 
 /// The lengths of names and keys.
 @Suite struct NameTests {
-  @Test("J121: a job whose names or keys are too long is refused, and the longest ones are stored")
+  @Test("J121: a job with a name or key that is too long is rejected; the maximum lengths are accepted")
   func jobs() async throws {
     let jobs = Workshop().jobs
     let (name, key) = (String(repeating: "n", count: 512), String(repeating: "k", count: 1_024))
@@ -56,7 +56,7 @@ import Testing
     #expect(error.type.utf8.count == 512)
   }
 
-  @Test("J121: the name of a schedule is refused if it is too long, and so are those of its jobs")
+  @Test("J121: a schedule is rejected if its name, or a name of its jobs, is too long")
   func schedules() async throws {
     let jobs = Workshop().jobs
     let name = String(repeating: "n", count: 512)

@@ -10,7 +10,7 @@ import Testing
 
   private var jobs: Jobs { workshop.jobs }
 
-  @Test("J290: each option is in the property with its name, and the others are nil")
+  @Test("J290: each option is in the property with its name, and all other properties are nil")
   func properties() {
     let date = Date(timeIntervalSince1970: 1_900_000_000)
     let retention = JobRetention(succeeded: .seconds(1))
@@ -32,7 +32,7 @@ import Testing
     #expect(JobOptions() == [])
   }
 
-  @Test("J290: the later of two equal options takes precedence, also over a prepared list")
+  @Test("J290: the later of two equal options takes precedence, even over a prepared list")
   func precedence() {
     let prepared: JobOptions = [.queue("a"), .priority(.low), .tags(["x", "y"])]
     #expect(JobOptions([.queue("a"), .queue("b")]) == [.queue("b")])

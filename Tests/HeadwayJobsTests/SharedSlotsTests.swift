@@ -12,7 +12,7 @@ import Testing
   private let first = Worker()
   private let second = Worker()
 
-  /// Returns what the other worker uses, and notes what the worker uses from now on.
+  /// Returns the slots that the other worker uses, and notes the slots that the worker uses from now on.
   private func change(
     _ worker: Worker, from before: Int, to count: Int, isWaiting: Bool = false, operationCount: Int = 0
   ) -> SharedSlots.Use? {

@@ -251,7 +251,7 @@ private struct Concurrent: Job {
   }
 }
 
-/// Collects two numbers, and calls a wait again after an error of the store.
+/// Collects two numbers and calls a wait again after an error of the store.
 private struct Persistent: Job {
   static let kind: JobKind = "persistent"
 
@@ -269,7 +269,7 @@ private struct Persistent: Job {
   }
 }
 
-/// Waits for a number, and ignores signals that contain none.
+/// Waits for a number; ignores signals that contain none.
 private struct Lenient: Job {
   static let kind: JobKind = "lenient"
 

@@ -64,7 +64,7 @@ import Testing
         await log.wait(for: "begun 1")
         let wasRunning = try await workshop.jobs.abandon(handle.id)
         #expect(wasRunning)
-        // The next beat cancels the operation. What it records then is refused.
+        // The next beat cancels the operation. Anything that it then records is rejected.
         while queue.operationCount > 0 { await workshop.passBeats(1) }
       }
     }
@@ -149,7 +149,7 @@ import Testing
     #expect(workshop.clock.now.offset < .seconds(25))
   }
 
-  @Test("J43: a worker that must stop before its store is back says how many ends it has lost")
+  @Test("J43: a worker that must stop before its store is back reports how many results it has lost")
   func storeGone() async throws {
     let workshop = Workshop()
     let (store, jobs, worker) = faultyStore(of: workshop)

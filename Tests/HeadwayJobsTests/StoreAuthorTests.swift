@@ -4,7 +4,7 @@ import Testing
 
 @_spi(JobStore) @testable import HeadwayJobs
 
-/// The interface for store authors, and what other code can do with a store.
+/// The interface for store authors, and the interface of a store for other code.
 @Suite struct StoreAuthorTests {
   @Test("J214: a type that wraps a store returns the access of that store, and jobs use the wrapped store")
   func wrapper() async throws {

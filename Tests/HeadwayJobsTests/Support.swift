@@ -3,7 +3,7 @@ import Headway
 import HeadwayTestKit
 import Synchronization
 
-/// Jobs in memory, with a clock that the test moves, and what the jobs have done.
+/// Jobs in memory, with a clock that the test moves, and a log of the jobs.
 final class Workshop: Sendable {
   let clock = ManualClock()
   let store: MemoryJobStore

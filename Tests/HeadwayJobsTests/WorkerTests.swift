@@ -47,7 +47,7 @@ import Testing
     #expect(text?.contains("Create a new operation each time.") == true)
   }
 
-  @Test("J2: a job of a former name runs as its type, and others are left alone")
+  @Test("J2: a job of a former name runs as its type, and other jobs keep waiting")
   func aliases() async throws {
     let workshop = Workshop()
     let payload = JobPayload(bytes: Array(#"{"left":1,"right":1}"#.utf8))
@@ -93,7 +93,7 @@ import Testing
     #expect(job.history.errors[0].text.contains("can't be decoded"))
   }
 
-  @Test("J5: a payload that is too large is refused, and nothing is stored")
+  @Test("J5: a payload that is too large is rejected, and nothing is stored")
   func tooLarge() async throws {
     let jobs = Jobs(MemoryJobStore(maxPayloadSize: 10))
     let error = await #expect(throws: JobError.self) { try await jobs.enqueue(Sum(left: 1_000, right: 1)) }
@@ -102,7 +102,7 @@ import Testing
     #expect(try await jobs.counts().isEmpty)
   }
 
-  @Test("J20: no more jobs run than the queue allows, and urgent ones are first")
+  @Test("J20: only as many jobs run as the queue allows, the urgent ones first")
   func limitAndPriority() async throws {
     let workshop = Workshop()
     let log = Log()
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test("J25: a time limit below zero is over immediately")
+  @Test("J25: a time limit below zero expires immediately")
   func negativeTimeout() async throws {
     let workshop = Workshop()
     let options: JobOptions = [.timeout(.seconds(-1)), .retry(.never)]

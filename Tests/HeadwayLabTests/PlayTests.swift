@@ -8,7 +8,7 @@ import NIOHTTP1
 import Testing
 
 @Suite("The lab's interactive pages", .hangLimit) struct PlayTests {
-  /// The events of a type, up to and including the first one for which `isLast` returns true.
+  /// The events of a type, up to and including the first event that `isLast` returns true for.
   private func events(
     _ type: String, of viewer: inout EventStream, through isLast: ([String: Any]) -> Bool
   ) async throws -> [[String: Any]] {
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("Z5: boxes run in the order of their connections, and a cycle is refused")
+  @Test("Z5: boxes run in the order that their connections require, and a cycle is rejected")
   func board() async throws {
     try await RunningLab.with { lab in
       var viewer = try await lab.viewer()
@@ -185,7 +185,7 @@ import Testing
       expect(answer.status, is: .ok)
       let text = String(buffer: try await answer.body.collect(upTo: 10_000))
       #expect(text.contains("Fetch"), "\(text)")
-      // While it runs, operations that have not started can still be made to wait. Operations that have started can't.
+      // While it runs, operations that have not started can still be held back. Operations that have started can't.
       _ = try await events("board", of: &viewer) { boxes($0).first?["state"] as? String == "executing" }
       expect(try await lab.post("api/board/connect", #"{"from": 3, "to": 2}"#), is: 202)
       expect(try await lab.post("api/board/connect", #"{"from": 3, "to": 1}"#), is: 409)

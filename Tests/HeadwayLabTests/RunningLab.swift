@@ -13,7 +13,7 @@ struct RunningLab: Sendable {
   let address: String
   var cookie: String?
 
-  /// Each viewer occupies a connection, and keeps it.
+  /// Each viewer occupies a connection and keeps it.
   private static let client: HTTPClient = {
     var configuration = HTTPClient.Configuration()
     // On a busy machine, a connection can take longer than the ten seconds of the default.

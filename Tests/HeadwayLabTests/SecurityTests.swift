@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test("Requests from pages of other sites are refused") func origin() async throws {
+  @Test("Requests from pages of other sites are rejected") func origin() async throws {
     try await RunningLab.with { lab in
       let body = #"{"isSuspended": true}"#
       for origin in ["http://example.org", "https://example.org", "null"] {
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("A page of another site can link to the page, but can't request anything else") func otherSites() async throws {
+  @Test("A page of another site can link to the page but can't request anything else") func otherSites() async throws {
     try await RunningLab.with { lab in
       let link: HTTPHeaders = ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"]
       expect(try await lab.get("", headers: link).status, is: .ok)

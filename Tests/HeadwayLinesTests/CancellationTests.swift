@@ -105,7 +105,7 @@ import Testing
   }
 
   // The test and the task share the main actor: when the second task has run, the first waits for its batch.
-  @Test("L5: cancelling the reading operation in its queue ends the task that waits for it")
+  @Test("L5: cancelling the reading operation in its queue finishes the task that waits for it")
   @MainActor func droppedOperation() async throws {
     let folder = try TemporaryFolder()
     let queue = OperationQueue()

@@ -121,7 +121,7 @@ import Testing
     expectLines(await Form.lines.read(LineReader(path: path)), lines)
   }
 
-  @Test("L6: a compressed pipe is read, regardless of the pieces in which it arrives") func pipe() async throws {
+  @Test("L6: a compressed pipe is read, regardless of the sizes of its pieces") func pipe() async throws {
     let folder = try TemporaryFolder()
     let path = "\(folder.path)/pipe"
     try #require(mkfifo(path, 0o600) == 0)

@@ -11,7 +11,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("L7: a cancellation ends the wait immediately, and the file is closed") func cancellation() async throws {
+  @Test("L7: a cancellation stops the wait immediately, and the file is closed") func cancellation() async throws {
     let follower = Follower(try folder.write("one\n", to: "log"))
     await follower.untilWaiting()
     follower.cancel()
@@ -22,7 +22,7 @@ import Testing
     #endif
   }
 
-  @Test("L7: a missing file is an error, or is waited for and then read from its start") func missing() async throws {
+  @Test("L7: a missing file is rejected, or awaited and then read from its start") func missing() async throws {
     let path = folder.path + "/log"
     let error = await Follower(path).error() as? LineReaderError
     #expect(error?.code == .fileNotFound)
@@ -62,7 +62,7 @@ import Testing
     let (clock, queue) = (ManualClock(), Headway.OperationQueue(maxConcurrentOperationCount: 1))
     let path = try folder.write("one\n", to: "log")
     let (seen, end) = (Seen(), Gate())
-    // The reader's own queue is the one that the operation occupies.
+    // The operation occupies the reader's own queue.
     let reader = LineReader(following: path, queue: queue, clock: clock)
     let operation = reader.enumerateLines { line in
       let text = try line.string

@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test("L4: a line that is longer than many chunks is read, and so are the lines after it")
+  @Test("L4: a line that is longer than many chunks, and the lines after it, are read")
   func longerThanChunks() throws {
     let folder = try TemporaryFolder()
     let long = String(repeating: "0123456789", count: 100_000)

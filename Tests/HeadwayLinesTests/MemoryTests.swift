@@ -87,8 +87,8 @@ struct MemoryTests {
         #expect(error?.code == .lineTooLong)
         #expect(error?.lineNumber == 1)
         #expect(error?.byteOffset == 0)
-        // The peak of resident memory shows growth even after it is over. It also counts pages of code that are first
-        // used in the meantime; the whole line would be 64 MB more than the limit.
+        // The peak of resident memory shows growth even after the memory has been freed. It also counts pages of code
+        // that are first used in the meantime; the whole line would be 64 MB more than the limit.
         let growth = try peakMemory() - before
         #expect(growth < (megabytes << 20) + 12_000_000)
       }

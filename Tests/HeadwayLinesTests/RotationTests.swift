@@ -86,8 +86,8 @@ import Testing
     try rename("log", "log.1")
     try folder.write("never read\n", to: "log")
     await follower.check()
-    // The old file ends only if another one is there at the second check, so this one is a directory, which is refused
-    // only at the second attempt to open it.
+    // The old file ends only if another file exists at the second check. Therefore, this is a directory, which is
+    // rejected only at the second attempt to open it.
     try folder.remove("log")
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     await follower.check()
@@ -98,7 +98,7 @@ import Testing
     #expect(follower.texts == ["old", "new"])
   }
 
-  @Test("L7: a file that can't be opened at two checks is an error") func directory() async throws {
+  @Test("L7: following fails if the file can't be opened at two checks") func directory() async throws {
     let follower = Follower(try folder.write("old\n", to: "log"))
     await follower.untilWaiting()
     try rename("log", "log.1")

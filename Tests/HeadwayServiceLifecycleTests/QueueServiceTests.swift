@@ -57,7 +57,7 @@ import Testing
     #expect(handler.entries.last?.metadata["finished"] == "2")
   }
 
-  @Test("V8: after the grace period, the service cancels, waits for the cancelled operations, and reports what is left")
+  @Test("V8: after the grace period, the service cancels, waits for the cancelled operations, and reports the rest")
   func cancelsAfterGracePeriod() async throws {
     let (began, gate) = (Gate(), Gate())
     let stuck = queue.addTask("stuck") {

@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Testing
 
 @Suite("EventRecorder", .hangLimit) struct EventRecorderTests {
-  @Test("A thread waits until that many events were recorded, and returns immediately if they were") func waiting() {
+  @Test("A wait returns when that many events are recorded, or immediately if they already are") func waiting() {
     for _ in 0..<100 {
       let (queue, operation) = (OperationQueue(), BlockOperation {})
       let recorder = EventRecorder(observing: queue)

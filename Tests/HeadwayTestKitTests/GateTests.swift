@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Testing
 
 @Suite("Gate and EventRecorder", .hangLimit) struct GateTests {
-  @Test("A gate holds threads and tasks until it is opened, and stays open") func gate() async throws {
+  @Test("A gate holds threads and tasks until it is opened; then it stays open") func gate() async throws {
     let gate = Gate()
     let passed = EventRecorder<String>()
     let queue = OperationQueue()

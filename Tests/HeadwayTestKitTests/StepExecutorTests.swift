@@ -60,7 +60,7 @@ import Testing
     #expect(ran.events == ["operation", "completion"])
   }
 
-  @Test("With a seed the order among queues varies, and is the same for the same seed") func seeds() {
+  @Test("With a seed, the order among queues varies between seeds and is the same for equal seeds") func seeds() {
     func order(seed: UInt64) -> [Int] {
       let executor = StepExecutor(seed: seed)
       let ran = EventRecorder<Int>()

@@ -4,9 +4,9 @@ package import Testing
 ///
 /// The trait also limits how many tests run at the same time: see ``TestSlots``.
 ///
-/// Every suite has this trait, instead of a time limit per test. Such a limit also counts the time that a test waits
-/// for a processor, so a test would pass or fail depending on the speed of the machine and on the other programs that
-/// run on it. The watchdog acts only if nothing at all makes progress.
+/// Every suite has this trait, instead of a time limit per test. Such a limit would also count the time that a test
+/// waits for a processor. A test would pass or fail depending on the speed of the machine and on the other programs
+/// that run on it. The watchdog acts only if nothing at all makes progress.
 package struct HangLimit: SuiteTrait, TestTrait, TestScoping {
   /// Creates the trait.
   package init() {}

@@ -5,8 +5,8 @@ import Synchronization
 
 /// A PostgreSQL server in a temporary folder, on a Unix socket.
 ///
-/// A shell starts the server, and executes the commands of this process. When the pipe from this process is closed,
-/// also because the process has crashed, the shell ends the server and deletes the folder.
+/// A shell starts the server and executes the commands of this process. When the pipe from this process is closed, even
+/// because the process has crashed, the shell stops the server and deletes the folder.
 package final class PostgresServer: Sendable {
   /// How a server is stopped.
   package enum StopMode: String {
@@ -37,7 +37,7 @@ package final class PostgresServer: Sendable {
   ///
   /// - Parameters:
   ///   - address: An IPv4 address of this machine where the server listens, too, without authentication.
-  ///   - primary: The server that this one is a standby of; nil for a server of its own.
+  ///   - primary: The server that this one is a standby of; nil for an independent server.
   /// - Throws: ``Failure`` if there is no server on this machine, or if it does not start.
   package init(address: String = "", standbyOf primary: PostgresServer? = nil) throws {
     guard let programs = Self.programs else {

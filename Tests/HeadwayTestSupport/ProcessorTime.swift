@@ -10,9 +10,9 @@ import Android
 
 /// Processor time in nanoseconds.
 package enum ProcessorTime {
-  /// What the calling thread has used.
+  /// The time that the calling thread has used.
   package static var ofThread: UInt64 { time(of: CLOCK_THREAD_CPUTIME_ID) }
-  /// What all threads of the process have used.
+  /// The time that all threads of the process have used.
   package static var ofProcess: UInt64 { time(of: CLOCK_PROCESS_CPUTIME_ID) }
 
   private static func time(of clock: clockid_t) -> UInt64 {

@@ -27,7 +27,7 @@ package final class TemporaryFolder: Sendable {
   @discardableResult
   package func write(_ text: String, to name: String) throws -> String { try write(text.utf8, to: name) }
 
-  /// Removes those of these files and folders that exist.
+  /// Removes the files and folders that exist.
   package func remove(_ names: String...) throws {
     for name in names where has(name) { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
   }

@@ -19,7 +19,7 @@ final class TestSlots: Sendable {
     state = Mutex(State(free: count))
   }
 
-  /// Waits for a slot, in the order of the calls.
+  /// Waits for a slot, first come, first served.
   func take() async {
     await withCheckedContinuation { continuation in
       let isFree = state.withLock { state in

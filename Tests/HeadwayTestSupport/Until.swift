@@ -8,7 +8,7 @@ import Glibc
 /// counted.
 ///
 /// Polls `condition` continuously, yielding the processor between checks. It neither pauses nor has a timeout. The
-/// watchdog ends a test that waits forever, and prints what everything waits for.
+/// watchdog stops a test that waits forever and prints what everything waits for.
 package func until(_ condition: () -> Bool) async {
   while !condition() {
     sched_yield()

@@ -7,12 +7,12 @@ import Darwin
 import Glibc
 #endif
 
-/// Ends a process whose tests hang, after printing what everything in it waits for.
+/// Terminates a process whose tests hang, after printing what everything in it waits for.
 ///
 /// A process hangs if tests are running and, for ten minutes, none has begun, ended or recorded any progress;
-/// `HEADWAY_HANG_SECONDS` sets another time. The watchdog counts its own naps, not the time of day, so it does not
-/// mistake a process that was stopped, or a machine that slept, for one that hangs. Naps during which the process
-/// computes count a third: a slow machine can need long for one test, and a test that spins forever is still detected.
+/// `HEADWAY_HANG_SECONDS` sets another time. The watchdog counts its own naps, not the time of day. It does not mistake
+/// a stopped process, or a machine that slept, for a hang. Naps during which the process computes count a third: a slow
+/// machine can need long for one test, and a test that spins forever is still detected.
 ///
 /// Exit tests run in their own processes. Those have a watchdog from the start, with a quarter of the time but at least
 /// 30 seconds, so that the process that hangs is the first to report the reason.
@@ -39,7 +39,7 @@ package final class Watchdog: Sendable {
 
     mutating func noteProgress() { seconds = 0 }
 
-    /// Counts a nap that is over.
+    /// Counts a completed nap.
     mutating func addNap() {
       var time = timespec()
       clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
@@ -56,7 +56,7 @@ package final class Watchdog: Sendable {
   // Protected by its lock; nothing is called while the lock is held.
   private let state = Mutex(State())
   private let limit = getenv("HEADWAY_HANG_SECONDS").flatMap { Double(String(cString: $0)) } ?? 600
-  /// The limit for an exit test: some wait for seconds until the pool ends its threads.
+  /// The limit for an exit test: some wait for seconds until the pool terminates its threads.
   private var exitTestLimit: Double { max(limit / 4, 30) }
 
   /// Records that a test begins.
@@ -77,7 +77,7 @@ package final class Watchdog: Sendable {
 
   /// Records that a test ends.
   ///
-  /// - Parameter number: What ``begin(_:)`` returned.
+  /// - Parameter number: The number that ``begin(_:)`` returned.
   package func end(_ number: Int) {
     state.withLock { state in
       state.running[number] = nil
@@ -88,7 +88,7 @@ package final class Watchdog: Sendable {
   /// Records that a long test makes progress.
   ///
   /// - Parameters:
-  ///   - name: The test.
+  ///   - name: Which test makes progress.
   ///   - progress: How far it is, for instance its seed.
   package func note(_ name: String, _ progress: String) {
     state.withLock { state in
@@ -111,8 +111,8 @@ package final class Watchdog: Sendable {
 
   /// Watches over a process that runs one exit test.
   ///
-  /// It also ends a process whose parent has ended. No process waits for it, and it would continue to hold what it has
-  /// inherited, including locks on files.
+  /// It also terminates a process whose parent has ended. No process waits for it, and it would continue to hold
+  /// inherited resources, including file locks.
   fileprivate func watchExitTest() {
     detachThread { [limit = exitTestLimit, parent = getppid()] in
       var quiet = Quiet()
@@ -137,7 +137,7 @@ package final class Watchdog: Sendable {
     print(["Threads:"] + ProcessSnapshot.threads())
     let children = ProcessSnapshot.children()
     if !children.isEmpty { print(["Processes that it has started, which end with it:"] + children.map(\.description)) }
-    // If the library hangs in its own diagnosis, this still ends the process.
+    // If the library hangs in its own diagnosis, this still terminates the process.
     signal(SIGALRM, SIG_DFL)
     alarm(60)
     print(["What the queues and their threads wait for:", libraryDiagnosis()])

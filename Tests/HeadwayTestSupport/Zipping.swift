@@ -42,7 +42,7 @@ public func zipped(_ files: [(name: String, text: String)], password: String? = 
 /// A zip archive that declares the given uncompressed size for its first file.
 public func claiming(_ size: UInt32, _ archive: [UInt8]) -> [UInt8] {
   var archive = archive
-  // The file's own header, and the one in the archive's directory, with the positions of the size in them.
+  // The file's own header, and its header in the archive's directory, with the positions of the size in them.
   for (signature, place) in [([0x50, 0x4B, 3, 4] as [UInt8], 22), ([0x50, 0x4B, 1, 2], 24)] {
     let header = archive.indices.first { archive[$0...].starts(with: signature) } ?? 0
     withUnsafeBytes(of: size.littleEndian) {

@@ -54,7 +54,7 @@ import Testing
     #expect(try leftovers().isEmpty)
   }
 
-  /// The files that an import has found in the database; those of earlier imports are among them.
+  /// The files that an import has found in the database, including files of earlier imports.
   private func already(_ errors: [String], including earlier: Set<Substring>) throws -> Set<Substring> {
     guard let line = errors.first(where: { $0.contains("In the database already: ") }) else { return [] }
     let list = try #require(line.split(separator: "already: ").last).dropLast()
@@ -73,7 +73,7 @@ import Testing
     let again = try await Tool.run(arguments, in: folder)
     #expect(again.status == 65)
     #expect(again.errors.contains { $0.contains("The import continues. In the database already: feed/agency.txt") })
-    // The file has changed, so the jobs are those of another import.
+    // The file has changed, so the jobs belong to another import.
     try folder.writeSmallFeed(to: "feed")
     let last = try await Tool.run(arguments, in: folder)
     #expect(last.status == 0, "\(last.errors)")
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test("I14: a durable import refuses what can't be read again or has no table of its own")
+  @Test("I14: a durable import rejects input that can't be read again, and files that share a table")
   func wrongUse() async throws {
     try folder.write("a\n1\n", to: "x.csv")
     try folder.write("a\n2\n", to: "y.csv")

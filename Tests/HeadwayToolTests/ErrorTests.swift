@@ -10,7 +10,7 @@ struct ErrorTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Runs an import that fails, and expects one line on standard error that begins with `beginning`.
+  /// Runs an import that fails; expects one line on standard error that begins with `beginning`.
   private func expectFailure(
     _ arguments: String..., status: Int32, _ beginning: String, location: SourceLocation = #_sourceLocation
   ) async throws {

@@ -24,7 +24,7 @@ struct FeedTests {
     #expect(!folder.has("db-wal"), "The write-ahead log is in the database when the tool has ended.")
   }
 
-  @Test("Names of files and folders can contain spaces and umlauts") func names() async throws {
+  @Test("File and folder names can contain spaces and umlauts") func names() async throws {
     try folder.writeSmallFeed(to: "Größe & Übersicht/VBB März")
     let database = "Größe & Übersicht/Fahrplan für alle.sqlite"
     let feed = try await Tool.run("import", "Größe & Übersicht/VBB März", database, in: folder)

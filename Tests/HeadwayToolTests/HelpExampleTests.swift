@@ -30,14 +30,14 @@ struct HelpExampleTests {
   /// Runs an example; expects success, and no error of the shell.
   ///
   /// - Parameters:
-  ///   - example: The example.
+  ///   - example: The command line to run.
   ///   - server: The URL that replaces that of the host in the examples.
   /// - Returns: The lines that the example prints.
   /// - Throws: An error if the shell can't be started, or if the example does not run the tool.
   @discardableResult
   private func run(_ example: String, server: String = "") async throws -> [String] {
-    // The tests do not depend on jq, whose output differs only in its format. The status of the tool is that of the
-    // example, even if it is the first part of a pipe.
+    // The tests do not depend on jq, whose output differs only in its format. The exit status of the example is the
+    // tool's, even if the tool is the first part of a pipe.
     let script = """
       headway() { "$0" "$@"; echo $? > status; }
       jq() { cat; }

@@ -81,7 +81,7 @@ struct HelpTests {
     #expect(listed == codes)
   }
 
-  @Test("The help of the check lists only options that it accepts, and does not mention imports")
+  @Test("The help of the check lists only options that it accepts and does not mention imports")
   func optionsOfCheck() async throws {
     let help = try await Tool.run("check", "--help", in: folder).output.joined(separator: " ")
     for text in ["--columns", "--header", "--no-header", "--skip-lines", "--column-type", "an import"] {

@@ -103,7 +103,7 @@ struct JobsByNameTests {
     await store.close()
   }
 
-  @Test("J301: the limits that running jobs use are listed by key, and those that are reached come first")
+  @Test("J301: the limits that running jobs use are listed by key, exhausted limits first")
   func limits() async throws {
     #expect(try await run("queues", "limits").output == ["No running job has a limit."])
     let limits: [[JobLimit]] = [

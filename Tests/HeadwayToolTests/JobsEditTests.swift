@@ -147,7 +147,7 @@ struct JobsEditTests {
   }
 
   @Test(
-    "J204: text in any other format is an error",
+    "J204: text in any other format is rejected",
     arguments: [
       "", "+", "-", "10m", "+1.5h", "+1s1m", "+10m ", "+999999999d", "2026-02-29", "2026-13-01", "2026-1-1",
       "2026-01-01T", "2026-01-01T24:00", "2026-01-01T08:60", "2026-01-01T08:00+24:00", "today",

@@ -137,7 +137,7 @@ struct JobsTests {
     }
   }
 
-  @Test("J149: what a worker does is watched, and so is its death") func watching() async throws {
+  @Test("J149: the work and the death of a worker are observed") func watching() async throws {
     let watch = try Tool(
       ["jobs", "watch", "--store", "jobs.sqlite", "--interval", "0.05"], in: folder)
     func next(_ text: String) async {

@@ -121,7 +121,7 @@ struct OutcomeTests {
       }
       tool.send(SIGKILL)
       let run = await tool.finish()
-      // It might have finished before that.
+      // It might have finished earlier.
       if run.status == 0 {
         #expect(try folder.rowCount(of: "w", in: "db") == rows + foreign)
         return

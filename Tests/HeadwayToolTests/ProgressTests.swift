@@ -14,7 +14,7 @@ struct ProgressTests {
     try #require(run.status == 0)
   }
 
-  @Test("I2: plain progress prints at most one line per 10 % of a table, and ends at 100 %")
+  @Test("I2: plain progress prints at most one line per 10% of a table, and ends at 100%")
   func plain() async throws {
     try await writeSample(stopTimes: 10_000)
     let run = try await Tool.run("import", "feed", "db", "--progress", "plain", in: folder)

@@ -12,7 +12,7 @@ struct SignalTests {
   /// Imports a sample feed and sends a signal during the import.
   ///
   /// The signal might arrive late if the machine is busy. If all stop times were imported before it arrived, the test
-  /// runs again with twice as many. `mark` waits for output that the tool prints during the import.
+  /// runs again with twice as many stop times. `mark` waits for output that the tool prints during the import.
   private func interrupt(
     _ signal: Int32, progress: String, at mark: @Sendable (Tool) async -> Void
   ) async throws -> (run: Tool.Run, stopTimes: Int) {
@@ -94,7 +94,7 @@ struct SignalTests {
 
   #if os(Linux)
   @Test(
-    "I2: SIGINT ends an import that waits for the writer of a FIFO, or for a silent writer", arguments: [false, true])
+    "I2: SIGINT stops an import that waits for the writer of a FIFO, or for a silent writer", arguments: [false, true])
   func waitingForBytes(hasWriter: Bool) async throws {
     let path = "\(folder.path)/silent.csv"
     // Links are resolved in the names of open files.

@@ -9,7 +9,7 @@ struct SingleFileTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Imports a file with this text, and expects success.
+  /// Imports a file with this text; expects success.
   private func expectImport(
     _ text: String, _ options: String..., status: Int32 = 0, location: SourceLocation = #_sourceLocation
   ) async throws {
@@ -22,7 +22,7 @@ struct SingleFileTests {
     try folder.query("SELECT name, type, pk FROM pragma_table_info('\(table)')", in: "db")
   }
 
-  @Test("Without options, the table has the name of the file, and types are inferred") func plain() async throws {
+  @Test("Without options, the table is named after the file, and types are inferred") func plain() async throws {
     try await expectImport("id,name\n1,Anna\n")
     #expect(try columns(of: "people") == [["id", "INTEGER", "0"], ["name", "TEXT", "0"]])
   }

@@ -79,7 +79,7 @@ struct SourcesTests {
     }
   }
 
-  @Test("I4: individually listed files of a feed are imported in the order of their references", arguments: ["1", "8"])
+  @Test("I4: individually listed files of a feed are imported in reference order", arguments: ["1", "8"])
   func filesOfFeed(concurrency: String) async throws {
     try folder.writeSmallFeed(to: "feed")
     let files = ["stop_times", "trips", "calendar", "stops", "routes", "agency"].map { "feed/\($0).txt" }
@@ -223,7 +223,7 @@ struct SourcesTests {
     #expect(try folder.query("SELECT count(*) FROM sqlite_master WHERE name = 't'", in: "db") == [["0"]])
   }
 
-  @Test("I1: if some of several files fail, the others are imported, and each failure is reported")
+  @Test("I1: if some of several files fail, the other files are imported, and each failure is reported")
   func someFail() async throws {
     try people(1...3, "a.csv")
     try folder.write("%PDF-1.7\n", to: "b.csv")
@@ -266,7 +266,7 @@ struct SourcesTests {
     try Data(zipped(files)).write(to: URL(fileURLWithPath: "\(folder.path)/\(name)"))
   }
 
-  @Test("I4: a feed in an archive is imported, and its progress ends at 100 %") func archivedFeed() async throws {
+  @Test("I4: a feed in an archive is imported, and its progress ends at 100%") func archivedFeed() async throws {
     try folder.writeSmallFeed(to: "feed")
     let names = ["agency", "stops", "routes", "trips", "stop_times", "calendar"].map { "\($0).txt" }
     try zip(names.map { ("vbb/\($0)", try folder.text(of: "feed/\($0)")) }, to: "vbb.zip")
@@ -292,7 +292,7 @@ struct SourcesTests {
   }
   #endif
 
-  @Test("I1: names of files, folders and databases that are not valid UTF-8 are kept")
+  @Test("I1: file, folder and database names that are not valid UTF-8 are kept")
   func foreignNames() async throws {
     let script = """
       cd "$0"; e=$(printf '\\351'); mkdir "d$e"

@@ -8,7 +8,7 @@ struct TerminalTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Runs the tool with standard error on a terminal, and returns its output there.
+  /// Runs the tool with standard error on a terminal and returns its output there.
   private func run(
     _ arguments: [String], columns: Int = 100, rows: Int = 40, locale: String = "C.UTF-8", kind: String = "xterm",
     status: Int32 = 0
@@ -23,7 +23,7 @@ struct TerminalTests {
 
   @Test("Bars show one line per table and a total, with rows per second and the time left")
   func bars() async throws {
-    // Bars are drawn ten times per second. If the import ended before that, the test runs again with more rows.
+    // Bars are drawn ten times per second. If the import ended earlier, the test runs again with more rows.
     let bars = [/stop_times +█*░+ +\d+ %.*left/, /all +█*░+ +\d+ %.*left/]
     var (stopTimes, text) = (100_000, "")
     while stopTimes < 5_000_000, !bars.allSatisfy({ text.contains($0) }) {
@@ -43,7 +43,7 @@ struct TerminalTests {
     #expect(!screen.contains { $0.contains("left") })
   }
 
-  @Test("I6: --watch shows the last rows of the table and their number") func watch() async throws {
+  @Test("I6: --watch shows the last rows of the table and the row count") func watch() async throws {
     try folder.writeSmallFeed(to: "feed")
     let screen = try #require(Terminal.screen(after: try await run(["import", "feed", "db", "--watch", "stops"])))
     let title = try #require(screen.firstIndex { $0.hasPrefix("── stops: 2 rows") })
@@ -52,7 +52,7 @@ struct TerminalTests {
     #expect(screen[title + 3].hasPrefix("s1       Nöldnerplatz"))
   }
 
-  @Test("Line ends and escapes in watched rows do not reach the terminal") func controls() async throws {
+  @Test("Line endings and escapes in watched rows do not reach the terminal") func controls() async throws {
     try folder.write("id,name\n1,\"a\nb\u{1B}[2Jc\r\nd\"\n", to: "x.csv")
     let screen = try #require(Terminal.screen(after: try await run(["import", "x.csv", "db", "--watch", "x"])))
     #expect(screen.contains { $0.hasPrefix("1   a b [2Jc  d") })
@@ -66,7 +66,7 @@ struct TerminalTests {
     #expect(screen.filter { !$0.isEmpty }.count == 3)
   }
 
-  @Test("Bars fit 40 columns and show rejected rows, and are ASCII in a locale without UTF-8")
+  @Test("Bars fit 40 columns, show rejected rows, and are ASCII in a locale without UTF-8")
   func widths() async throws {
     let lines = (1...12_345).map { "\($0),x\n" }.joined()
     try folder.write("id,name\n\(lines)1\n", to: "a_long_name_of_a_table.csv")

@@ -63,7 +63,7 @@ struct ThumbnailsTests {
     #expect(try await run("--size", "30", "--force").output[0].hasPrefix("4 pictures: 4 made, "))
   }
 
-  @Test("R3: a file that can't be read is reported with exit code 65, and the others are processed")
+  @Test("R3: a file that can't be read is reported with exit code 65, and the other files are processed")
   func failures() async throws {
     try writePictures("a.jpg", "b.jpg")
     try folder.write("no picture", to: "photos/broken.jpg")
@@ -173,7 +173,7 @@ struct ThumbnailsTests {
     #expect(try size(of: "small/a.jpg") == [30, 20])
   }
 
-  @Test("R3: SIGINT leaves only complete thumbnails, and the same command creates the others")
+  @Test("R3: SIGINT leaves only complete thumbnails, and the same command creates the missing ones")
   func interrupted() async throws {
     let count = 300
     let picture = try Image(width: 1_200, height: 900) { context in

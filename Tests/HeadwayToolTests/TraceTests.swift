@@ -43,7 +43,7 @@ struct TraceTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".part") } == [])
   }
 
-  @Test("The trace names the phases of each table, and has one row for all writes") func phases() async throws {
+  @Test("The trace names the phases of each table and has one row for all writes") func phases() async throws {
     let run = try await Tool.run("import", "feed", "db", "--trace", "t.json", "--trace", "t.svg", "-q", in: folder)
     #expect(run.status == 0 && run.output.isEmpty && run.errors.isEmpty, "--quiet prints nothing.")
     #expect(folder.has("t.svg"))
@@ -68,7 +68,7 @@ struct TraceTests {
     #expect(run.errors.contains { $0.hasPrefix("headway: Critical path: ") })
   }
 
-  @Test("A file that can't be created is an error before anything is imported")
+  @Test("A file that can't be created is reported before anything is imported")
   func notCreatable() async throws {
     let run = try await Tool.run("import", "feed", "db", "--trace", "no/t.svg", in: folder)
     #expect(run.status == 73 && run.output.isEmpty)

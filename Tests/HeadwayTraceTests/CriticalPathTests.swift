@@ -90,7 +90,7 @@ import Testing
         """)
   }
 
-  @Test("What another path needs limits the time that could be saved") func saving() throws {
+  @Test("The duration of another path limits the time that could be saved") func saving() throws {
     let (names, path) = try path(
       of: [
         Recording.operation("first", 0, 40),

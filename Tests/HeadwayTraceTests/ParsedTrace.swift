@@ -49,7 +49,7 @@ struct ParsedTrace {
     checkWaits()
   }
 
-  /// Checks that each slice of a track is inside the one before it or begins after its end.
+  /// Checks that each slice of a track is inside the previous slice or begins after its end.
   func checkNesting() {
     for (track, events) in Dictionary(grouping: events("X"), by: { $0.tid ?? 0 }) {
       // Times in nanoseconds are exact below 2⁵³.

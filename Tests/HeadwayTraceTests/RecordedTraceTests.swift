@@ -6,7 +6,7 @@ import Testing
 
 /// Recordings of real queues.
 ///
-/// They are made in processes of their own, because a recording includes all queues.
+/// They are recorded in separate processes, because a recording includes all queues.
 @Suite("Recorded traces", HangLimit()) struct RecordedTraceTests {
   @Test("Q19: the path, the pictures and the files of a recording contain the operations that ran")
   func chain() async {

@@ -92,7 +92,7 @@ import Testing
     #expect(count == recording.operations.reduce(0) { $0 + $1.runs.count })
     #expect(picture.count("arrow") == 2001)
 
-    // Without merging, the widths are those of the runs.
+    // Without merging, the bars are as wide as the runs.
     let few = TraceRecording.generated(operationCount: 150, seed: 3)
     let wide = try parse(few, width: 20_000)
     let plot = wide.bars("run")

@@ -7,7 +7,7 @@ import HeadwayJobsSQLite
 
 /// A worker that tests kill: `JobsCrashProgram STORE [ROLE]`.
 ///
-/// The role is `old` or `new` for a release, or the number of commits after which the process kills itself.
+/// The role is `old` or `new` for a release. Otherwise, it is a number of commits, and the process then kills itself.
 @main struct JobsCrashProgram {
   static func main() async throws {
     let jobs = try Jobs(makeStore(CommandLine.arguments[1], commits: CommandLine.arguments.last.flatMap { Int($0) }))

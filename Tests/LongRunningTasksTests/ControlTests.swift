@@ -63,7 +63,7 @@ private final class Scene: Sendable {
   }
 
   @Test(
-    "Z3: cancelling one task stops it after its current item, and the others continue",
+    "Z3: cancelling one task stops it after its current item, and the other tasks continue",
     arguments: [Technique.main, .serial, .custom, .dispatchSerial])
   func cancelOne(technique: Technique) async {
     let scene = Scene(technique)
@@ -119,7 +119,7 @@ private final class Scene: Sendable {
     await scene.finished.untilOpen()
   }
 
-  @Test("Z3: waiting tasks start in the order of their priorities") func priorities() async {
+  @Test("Z3: waiting tasks start in priority order") func priorities() async {
     let scene = Scene(.concurrent)
     scene.run.setMaximumConcurrency(1)
     await scene.finish { run in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LongRunningTechniques
 
-/// Runs a technique to its end, and returns the events.
+/// Runs a technique to its end and returns the events.
 private func events(
   of technique: Technique, work: @escaping @Sendable () -> Void = {},
   started: (TechniqueRun) -> Void = { _ in }
@@ -50,7 +50,7 @@ private let all = (1...5).flatMap { task in (1...10).map { [task, $0] } }
   }
 
   @Test(
-    "Z1, Z4: the serial techniques add their items in the order of the tasks",
+    "Z1, Z4: the serial techniques add their items in task order",
     arguments: [Technique.main, .serial, .custom, .dispatchSerial])
   func order(technique: Technique) async {
     #expect(items(await events(of: technique)) == all)
@@ -74,7 +74,7 @@ private let all = (1...5).flatMap { task in (1...10).map { [task, $0] } }
     #expect(Set(events.compactMap { if case .began = $0.kind { $0.thread } else { nil } }).count == 5)
   }
 
-  @Test("Z1: the main thread technique runs on the main queue, and the others do not", arguments: Technique.allCases)
+  @Test("Z1: only the main thread technique runs on the main queue", arguments: Technique.allCases)
   func threads(technique: Technique) async {
     let onMain = Mutex<Set<Bool>>([])
     _ = await events(of: technique) {

@@ -542,7 +542,7 @@ def check_end(driver, lab):
     assert lab.stop() == 130
     took = time.monotonic() - start
     said(f"Ctrl-C took {took:.2f} s")
-    # Less than what was left of the technique, on a slow machine too.
+    # Less than the remaining time of the technique, even on a slow machine.
     assert took < 4, took
 
 
@@ -739,7 +739,7 @@ def main(tool, with_pictures):
             check_access(driver)
             check_keyboard(driver)
             check_headings(driver, lab.address)
-            # A browser complains of each answer that refuses; a cycle is refused.
+            # A browser reports each rejected request as an error; a cycle is rejected.
             errors = [error for error in driver.errors() if not re.search(r"api/board/connect .*409", error)]
             assert not errors, errors
             lab = check_restart(driver, tool, folder, lab)

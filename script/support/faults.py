@@ -26,7 +26,7 @@ COPIED = [
     "Tests/CHeadwayTestSupport", "Tests/HeadwayTestSupport", TESTS,
 ]
 FLAGS = f"{CORE}/Support/PlantedFault.swift"
-# The watchdog of the tests ends a process if no test begins or ends for so long.
+# The watchdog of the tests terminates a process if no test begins or ends for this time.
 HANG_SECONDS = "20"
 MARKER = re.compile(r"\bFAULT(?:\(([a-z0-9-]+)\))?")
 

@@ -20,7 +20,7 @@ for name, text in files.items():
         problems.append(f"{name}: more than 200 lines")
     if re.search(r"\binnerHTML\b|\bouterHTML\b|insertAdjacentHTML|document\.write|\beval\(", text):
         problems.append(f"{name}: makes markup or code of text")
-    # The name space of SVG is no address that is opened.
+    # The SVG namespace is not an address that is opened.
     for address in re.findall(r"https?://[^\"' )]+", text):
         if address != "http://www.w3.org/2000/svg":
             problems.append(f"{name}: names another host: {address}")

@@ -22,7 +22,7 @@ def module_options(sources, products):
     for path in sorted(maps):
         options += ["-Xcc", f"-fmodule-map-file={path}"]
     for library in sorted(set(re.findall(r'pkgConfig: "(\S+)"', (sources / "Package.swift").read_text()))):
-        # A library that the package was not built with can be absent, and so can pkg-config.
+        # pkg-config, and libraries that the package was not built with, can be absent.
         try:
             found = subprocess.run(["pkg-config", "--cflags-only-I", library], capture_output=True, text=True).stdout
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-// Pauses threads at random. Load it with LD_PRELOAD. It exposes programs and tests that depend on which thread is faster.
+// Pauses threads at random. Load it with LD_PRELOAD. It exposes programs and tests that depend on the speed of threads.
 //
 // Threads can pause when they begin, and when they allocate memory, lock or unlock a mutex, or make a system call by
 // `syscall`, such as the futex calls of Swift's Mutex. Most pauses take up to half a millisecond, and some up to eight.

@@ -7,10 +7,10 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES = ROOT / "Docs" / "rules.md"
-# The sections whose rules need no test yet, because what they describe does not exist.
+# The sections whose rules need no test yet, because the things that they describe do not exist.
 PLANNED = {"X"}
 TEST = re.compile(r'@Test\(\s*"((?:[^"\\]|\\.)*)"')
-# The checks of job stores, and what a test of a store mentions if it runs all of them.
+# The checks of job stores, and the call that runs all of them in a test of a store.
 CHECK = re.compile(r'JobStoreCheck\(\s*"((?:[^"\\]|\\.)*)"')
 CHECKS = (ROOT / "Sources" / "HeadwayJobsTestKit", "JobStoreConformance.checks")
 # A rule: its name with its marks, and its text.

@@ -29,7 +29,7 @@ TESTABLE_IMPORT = re.compile(r"^@testable import (\w+)", re.M)
 TEST_MAIN = "import Testing\n\nawait Testing.__swiftPMEntryPoint() as Never\n"
 # A program, or a wait in it, that has not ended by then never ends.
 LONGEST_RUN = 600
-# For script/check-timing: how often each program runs, and with which library.
+# For script/check-timing: how often each program runs, and the library that it runs with.
 RUNS = int(os.environ.get("HEADWAY_SAMPLE_RUNS", "1"))
 PRELOAD = {"LD_PRELOAD": os.environ["HEADWAY_SAMPLE_PRELOAD"]} if "HEADWAY_SAMPLE_PRELOAD" in os.environ else {}
 

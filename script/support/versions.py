@@ -21,7 +21,7 @@ import site_links
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = "Sources/HeadwayTool/Version.swift"
 KINDS = {"Highlights", "Added", "Changed", "Renamed", "Deprecated", "Removed", "Fixed", "Security"}
-# The files that can name the version of the package, and what comes before and after it there.
+# The files that can name the version of the package, and the text before and after it there.
 DOCUMENTS = ["*.md", "*.swift", "*.yml", "Dockerfile*", "Examples/Deployment/*"]
 PLACES = [
     (r'github\.com/headway-swift/headway(?:\.git)?", (?:from: |exact: |\.upToNextMinor\(from: )"', r'"'),

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
-# What the probe does, after it has done the same once to warm up.
+# The work of the probe, after it has done the same once to warm up.
 ADDITIONS = {
     "block": "queue.addOperation {}",
     "task": "_ = queue.addTask { 1 }",

@@ -55,7 +55,7 @@ func makePlainTile(seed: UInt64) -> UnsafeMutableBufferPointer<UInt8> {
   return UnsafeMutableBufferPointer(start: pixels, count: count)
 }
 
-/// Draws tiles in both ways alternately, and prints a table.
+/// Draws tiles in both ways alternately and prints a table.
 func compareTiles(rounds: Int, count: Int) async throws {
   for seed in 0..<10 {
     let plain = makePlainTile(seed: UInt64(seed))

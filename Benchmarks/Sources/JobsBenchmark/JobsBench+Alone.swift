@@ -39,7 +39,7 @@ extension JobsBench {
     ]
   }
 
-  /// Enqueues jobs at a constant rate, and measures how long each waits until it runs.
+  /// Enqueues jobs at a constant rate and measures how long each job waits until it runs.
   private func runSteadily() async throws -> [String: Any] {
     startWorker([Timed.self])
     let (jobs, start) = (jobs, ContinuousClock.now)

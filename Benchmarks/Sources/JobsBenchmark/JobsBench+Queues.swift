@@ -12,8 +12,8 @@ extension JobsBench {
 
   private func queue(_ number: Int) -> String { "queue-\(number)" }
 
-  /// Measures what the worker uses while no queue has jobs, and how long jobs wait that this process and another one
-  /// enqueue.
+  /// Measures the resources that the worker uses while no queue has jobs, and the waiting times of jobs enqueued by
+  /// this process and by another one.
   func serveManyQueues() async throws -> [String: Any] {
     startWorker([Timed.self]) { worker in
       if options.usesPattern { return worker.serve(matching: "queue-*", on: OperationQueue()) }

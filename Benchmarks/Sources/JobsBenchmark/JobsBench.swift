@@ -96,7 +96,7 @@ final class JobsBench {
     }
   }
 
-  /// Waits until the ends of all jobs are recorded, and checks that each job has run once.
+  /// Waits until the ends of all jobs are recorded, then checks that each job has run once.
   private func waitForEnds() async throws {
     // Counting the rows takes a while, so it begins when all jobs have run.
     while Count.counter.value.count < enqueuedCount { try await Task.sleep(for: .milliseconds(1)) }

@@ -54,7 +54,7 @@ struct OpenedStore {
   let store: any JobStoreBackend
   let journal: String
   let synchronous: String
-  /// The name of the table of schedules.
+  /// The name of the schedules table.
   let schedules: String
   /// Executes a statement of SQL in a transaction.
   let execute: @Sendable (String) async throws -> Void
@@ -67,7 +67,7 @@ struct OpenedStore {
       let pool = try DatabasePool(path: place, configuration: configuration)
       store = try SQLiteJobStore(pool)
       journal = try await pool.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") ?? "" }
-      // The store commits with this setting, and fails otherwise. Between its transactions, the pool has GRDB's.
+      // The store commits with this setting and fails otherwise. Between its transactions, the pool has GRDB's.
       synchronous = "FULL"
       schedules = "headway_schedule"
       execute = { sql in try await pool.write { try $0.execute(sql: sql) } }

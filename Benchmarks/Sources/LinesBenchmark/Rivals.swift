@@ -2,7 +2,7 @@ import Glibc
 
 /// Other ways to read a file line by line.
 ///
-/// Each processes every line, and returns the number of lines.
+/// Each processes every line and returns the number of lines.
 enum Rivals {
   /// The fastest plain loop: one buffer, `read` and `memchr`.
   static func memchrLoop(_ path: String) -> Int {

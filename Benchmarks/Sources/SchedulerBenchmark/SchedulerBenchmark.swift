@@ -1,6 +1,6 @@
 import Foundation
 
-/// Measures one workload with one rival, and prints the result as a line of JSON.
+/// Measures one workload with one rival and prints the result as a line of JSON.
 ///
 /// `script/bench` starts it for each measurement, so that no rival works with the heap or the threads that another
 /// left.
@@ -19,7 +19,7 @@ import Foundation
     }
     guard let report = workload.measure(rival, count) else { fail("\(rival.name) has no way to do \(workload.name)") }
     print(try report.printed())
-    // Freeing the memory that a rival left is not measured, and takes Foundation minutes.
+    // Freeing the memory that a rival leaves is not measured; it takes Foundation minutes.
     fflush(nil)
     _exit(0)
   }

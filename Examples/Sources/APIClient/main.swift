@@ -2,7 +2,7 @@
 import Headway
 import Synchronization
 
-/// The server is busy, and says how long to wait.
+/// The server is busy and specifies how long to wait.
 struct ServerBusy: RetryableError {
   let retryDelay: Duration?
 }

@@ -35,7 +35,7 @@ func show(_ makeOperation: (@escaping @Sendable () -> Void) -> Operation) {
   tokens = printChanges(of: cancelled)
   queue.addOperation(cancelled)
   cancelled.cancel()
-  // Its `start()` must run for that, which happens when the queue resumes.
+  // To finish, its `start()` must run, which happens when the queue resumes.
   queue.isSuspended = false
   cancelled.waitUntilFinished()
 

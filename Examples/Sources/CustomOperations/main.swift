@@ -2,7 +2,7 @@ import Headway
 
 let queue = OperationQueue()
 
-/// Runs an operation, and prints how it ended.
+/// Runs an operation and prints how it ended.
 func run(_ operation: Operation) {
   queue.addOperations([operation], waitUntilFinished: true)
   print("Outcome: \(operation.outcome.map { "\($0)" } ?? "none")\n")

@@ -1,5 +1,5 @@
 // Downloads a file from a server that is busy at first and breaks the connection in the middle. Then counts the lines
-// of the file, and cancels a request that is never answered.
+// of the file and cancels a request that is never answered.
 
 import Foundation
 import Headway

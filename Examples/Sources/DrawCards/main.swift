@@ -1,4 +1,4 @@
-// Draws a card off the main thread, and writes it to a file. This is the picture in the guide of HeadwayDrawing.
+// Draws a card off the main thread and writes it to a file. This is the picture in the guide of HeadwayDrawing.
 //
 //   DrawCards [FILE]    writes FILE, a PNG
 

@@ -82,7 +82,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
   }
 }
 
-/// Saves the parsed departures, and reports when it is done.
+/// Saves the parsed departures and reports when it is done.
 final class SaveOperation: Operation, @unchecked Sendable {
   private let stop: String
   private let timetable: Timetable
@@ -125,7 +125,7 @@ final class SaveOperation: Operation, @unchecked Sendable {
   }
 }
 
-/// A queue that names unnamed operations, and counts the operations that were added to it.
+/// A queue that names unnamed operations and counts the operations that were added to it.
 final class NamingQueue: OperationQueue, @unchecked Sendable {
   private let lock = NSLock()
   private var count = 0

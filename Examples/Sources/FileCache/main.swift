@@ -1,4 +1,4 @@
-// A cache of files: those who write a file use it alone, and those who read it share it.
+// A file cache: an operation that writes a file has exclusive access to it, and operations that read it share it.
 import Headway
 import Synchronization
 
@@ -51,7 +51,7 @@ struct Cache {
     }
   }
 
-  /// Needs both files, and gets both or none.
+  /// Needs both files and gets both or none.
   func move(from source: String, to target: String) -> TaskOperation<Void> {
     queue.addTask("move", .exclusiveResources(source, target)) { [files] in
       guard let text = files.read(source) else { return }

@@ -58,7 +58,7 @@ func killProcesses(_ count: Int, in folder: String) async throws -> Int {
   return total
 }
 
-/// Cuts the journal of a store at each byte of its last line, and opens the store.
+/// Cuts the journal of a store at each byte of its last line, then opens the store.
 ///
 /// - Throws: ``Defect`` if anything other than the last transaction is missing.
 func cutJournal(in folder: String) async throws {

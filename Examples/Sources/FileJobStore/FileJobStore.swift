@@ -19,7 +19,7 @@ actor FileJobStore: JobStoreBackend {
   /// The journal; nil if it can no longer be used.
   private var journal: Journal?
   private var rows: FileRows
-  /// For tests: the number of requests after which the rows are read from the journal again.
+  /// For tests: how many requests to process before reading the rows from the journal again.
   private let reloadInterval: Int?
   private var requestCount = 0
 
@@ -29,7 +29,7 @@ actor FileJobStore: JobStoreBackend {
   ///   - folder: The path of the folder.
   ///   - clock: Returns the current time.
   ///   - isFlushed: False for tests whose jobs need not survive a loss of power.
-  ///   - reloadInterval: For tests: the number of requests after which the rows are read from the journal again.
+  ///   - reloadInterval: For tests: how many requests to process before reading the rows from the journal again.
   /// - Throws: `JobError` with the code `unusableStore` or `newerSchema`.
   init(
     _ folder: String, clock: @escaping @Sendable () -> StoreTime = { .now() }, isFlushed: Bool = true,

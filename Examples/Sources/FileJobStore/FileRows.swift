@@ -2,7 +2,7 @@
 
 /// The statements of the store, on tables in memory.
 ///
-/// Each statement that writes also notes what the journal needs.
+/// Each statement that writes also notes the changes for the journal.
 final class FileRows: MemoryTableRows {
   var memory = MemoryJobs()
   private(set) var now = StoreTime(microseconds: 0)
@@ -28,7 +28,7 @@ final class FileRows: MemoryTableRows {
 
   /// The rows that have changed since the transaction began.
   ///
-  /// Jobs are last, because a job that is removed takes its checkpoints and edges with it.
+  /// Jobs are last, because removing a job also removes its checkpoints and edges.
   var changes: [Entry] {
     var entries = memory.lastNumbers == formerNumbers ? [] : [Entry.numbers(memory.lastNumbers)]
     entries += otherEntries
@@ -190,7 +190,7 @@ final class FileRows: MemoryTableRows {
     otherEntries.append(memory.workerEntry(worker))
   }
 
-  /// Removes a worker, and returns its jobs to their queues.
+  /// Removes a worker and returns its jobs to their queues.
   func remove(_ worker: WorkerID, isCrash: Bool) throws -> [JobID] {
     let isCrash = isCrash && !memory.stopped.contains(worker)
     guard memory.remove(worker) else { return [] }

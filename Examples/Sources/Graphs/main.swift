@@ -33,7 +33,7 @@ print(recorded.nodeTimings.count, "nodes, the last:", recorded.nodeTimings.last?
 
 print(year.graphvizDescription(), terminator: "")
 
-// The first error ends the run. It contains the name of the node.
+// The first error stops the run. It contains the name of the node.
 let transfer = try OperationGraph { graph in
   let check = graph.addNode("check") { throw Overdrawn() }
   graph.addNode("pay", after: [check]) { print("not printed") }

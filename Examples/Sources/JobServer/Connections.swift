@@ -6,10 +6,10 @@ import Synchronization
 /// The open connections of clients.
 ///
 /// When the server stops, NIO releases a connection that it has accepted but not yet handed over. If a connection is
-/// released while it is open, the process crashes (https://github.com/apple/swift-nio/issues/2813). So each connection
-/// is kept here until it is closed, and the remaining ones are closed when the server has stopped.
+/// released while it is open, the process crashes (https://github.com/apple/swift-nio/issues/2813). Therefore, each
+/// connection is kept here until it is closed, and the remaining ones are closed when the server has stopped.
 final class Connections: Sendable {
-  /// Sets up and handles connections like Hummingbird, and keeps each one while it is open.
+  /// Sets up and handles connections like Hummingbird and keeps each one while it is open.
   struct Keeping: ServerChildChannel {
     fileprivate let base: HTTP1Channel
     fileprivate let connections: Connections

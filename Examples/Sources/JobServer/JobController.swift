@@ -7,7 +7,7 @@ import class Foundation.JSONEncoder
 /// The error of an attempt that fails on request.
 struct TemporaryFailure: Error {}
 
-/// Accepts jobs, and shows the queue that runs them.
+/// Accepts jobs and shows the queue that runs them.
 struct JobController: Sendable {
   let queue: OperationQueue
   let ledger: Ledger
@@ -47,7 +47,7 @@ struct JobController: Sendable {
     job.policy = OperationPolicy(timeout: .seconds(90), key: customer)
     job.completionBlock = { [ledger, unowned job] in ledger.end(number, job.outcome) }
     queue.addOperation(job)
-    // The queue might have been closed in the meantime. If so, it has refused the job.
+    // The queue might have been closed in the meantime. If so, it has rejected the job.
     if job.error is QueueClosedError { return Self.refusal }
     return Response(
       status: .accepted, headers: [.contentType: "application/json"],

@@ -1,4 +1,4 @@
-// A server that accepts jobs over HTTP, and runs them in a queue: with logs, metrics, spans, and a graceful shutdown.
+// A server that accepts jobs over HTTP and runs them in a queue: with logs, metrics, spans, and a graceful shutdown.
 import Headway
 import HeadwayDistributedTracing
 import HeadwayLogging

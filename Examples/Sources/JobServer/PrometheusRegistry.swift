@@ -1,7 +1,7 @@
 import CoreMetrics
 import Synchronization
 
-/// Collects metrics in memory, and writes them in Prometheus' text format.
+/// Collects metrics in memory and writes them in Prometheus' text format.
 ///
 /// In your own server, use a package for this, such as swift-prometheus. See `Docs/decisions/0036-observability.md`.
 final class PrometheusRegistry: MetricsFactory {

@@ -7,7 +7,7 @@ public struct LogLine: Sendable {
 
   /// Creates a formatter of lines with times in the given zone.
   ///
-  /// - Parameter timeZone: The time zone.
+  /// - Parameter timeZone: The zone of the printed times. The default is the current time zone.
   public init(timeZone: TimeZone = .current) {
     formatter = DateFormatter()
     formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -18,9 +18,9 @@ public struct LogLine: Sendable {
   /// Returns the line for an event.
   ///
   /// - Parameters:
-  ///   - event: The event.
+  ///   - event: The event to describe.
   ///   - technique: The technique of the run.
-  /// - Returns: The line. Nil for events that the sample does not log.
+  /// - Returns: The formatted line; nil for events that the sample does not log.
   public func text(of event: TaskEvent, _ technique: Technique) -> String? {
     guard let message = Self.message(of: event.kind, technique) else { return nil }
     let microseconds = Int((event.date.timeIntervalSince1970 * 1_000_000).rounded(.down)) % 1_000

@@ -7,7 +7,7 @@ protocol TechniqueController: AnyObject, Sendable {
   /// Called on the main queue.
   func viewDidAppear()
 
-  /// The queue with its operations in the order of the tasks.
+  /// The queue with its operations, in task order.
   ///
   /// Nil if the technique has no operation queue.
   var processing: (queue: OperationQueue, operations: [Operation])? { get }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Five tasks of ten items each, run by a technique.
 ///
-/// Create a run, and call ``start()``. The process must serve its main queue. Events are reported on the thread where
+/// Create a run and call ``start()``. The process must serve its main queue. Events are reported on the thread where
 /// they occur. `finished` is reported once, after everything else.
 public final class TechniqueRun: Sendable {
   /// The technique.
@@ -21,7 +21,7 @@ public final class TechniqueRun: Sendable {
   /// Creates a run that has not started.
   ///
   /// - Parameters:
-  ///   - technique: The technique.
+  ///   - technique: The technique to run.
   ///   - taskCount: The number of tasks.
   ///   - itemCount: The number of items that a task creates.
   ///   - work: A closure that does the work of an item.
@@ -33,7 +33,7 @@ public final class TechniqueRun: Sendable {
   ) {
     self.technique = technique
     self.taskCount = taskCount
-    // Completion blocks run after the operation has finished, and are part of the run.
+    // Completion blocks run after the operation has finished. They are part of the run.
     let count = Count(technique == .concurrent ? 2 * taskCount : taskCount)
     self.count = count
     screen = Screen(taskCount: taskCount, itemCount: itemCount, work: work) { event in
@@ -104,7 +104,7 @@ public final class TechniqueRun: Sendable {
   /// Changes the priority of a waiting task.
   ///
   /// - Parameters:
-  ///   - priority: The priority.
+  ///   - priority: The priority from now on.
   ///   - task: The number of the task, starting at 1.
   /// - Returns: Whether the task is waiting and has a priority.
   @discardableResult public func setPriority(_ priority: QueuePriority, of task: Int) -> Bool {
@@ -118,8 +118,8 @@ public final class TechniqueRun: Sendable {
   /// - Parameters:
   ///   - task: The number of the task that waits, starting at 1.
   ///   - other: The number of the task that it waits for.
-  /// - Returns: Whether the dependency was added. It is not added if one of them has started, or if they would wait for
-  ///   each other.
+  /// - Returns: Whether the dependency was added. It is not added if one of the tasks has started, or if the tasks
+  ///   would wait for each other.
   @discardableResult public func addDependency(of task: Int, on other: Int) -> Bool {
     guard task != other, let operation = operation(task), let dependency = self.operation(other),
       operation.isWaiting, dependency.isWaiting, !operation.dependencies.contains(where: { $0 === dependency })
@@ -134,10 +134,10 @@ public final class TechniqueRun: Sendable {
 
   // MARK: Questions
 
-  /// Returns the reason why a task does not run, or what it does.
+  /// Returns the reason why a task does not run, or its current work.
   ///
   /// - Parameter task: The number of the task, starting at 1.
-  /// - Returns: A sentence. Nil if the technique has no operations.
+  /// - Returns: The description as a sentence. Nil if the technique has no operations.
   public func diagnosis(of task: Int) -> String? { operation(task)?.diagnosis }
 
   /// The numbers of the tasks that each task waits for.

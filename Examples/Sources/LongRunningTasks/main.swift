@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-// Runs each technique, and prints the order of the items in its table, if the technique determines it. To see them with
+// Runs each technique and prints the order of the items in its table, if the technique determines it. To see them with
 // times and threads, and how each treats the main thread, run `script/lab`.
 for technique in Technique.allCases {
   let added = Mutex<[String]>([])

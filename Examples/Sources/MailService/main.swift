@@ -1,5 +1,5 @@
-// A service that is stopped by a deployment in the middle of its work. After SIGTERM, running jobs can finish, the
-// others stay in the store, and the next process continues with them. Each email is delivered once.
+// A service that is stopped by a deployment in the middle of its work. After SIGTERM, running jobs can finish. All
+// other jobs stay in the store, and the next process continues with them. Each email is delivered once.
 
 import Foundation
 import GRDB

@@ -1,7 +1,7 @@
 import Dispatch
 import Headway
 
-/// An operation that works on another thread, and reports when it is done.
+/// An operation that works on another thread and reports when it is done.
 final class OQAsynchronousOperation: AsynchronousOperation, @unchecked Sendable {  // It adds no mutable state.
   override func main() {
     DispatchQueue.global().async {

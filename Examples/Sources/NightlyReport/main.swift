@@ -20,7 +20,7 @@ struct Report: Job {
   }
 }
 
-/// The clock of the store, which the example sets.
+/// The store's clock, which the example sets.
 final class StoreClock: Sendable {
   private let time: Mutex<StoreTime>
 

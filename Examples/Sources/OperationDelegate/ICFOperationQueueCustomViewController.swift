@@ -14,7 +14,7 @@ final class ICFOperationQueueCustomViewController: ICFCustomOperationDelegate {
     for iteration in 1...5 {
       let operation = ICFCustomOperation(iteration: iteration, delegate: self) { [processingQueue] number in
         guard iteration == 3, number == 4 else { return }
-        // The queue contains the operations that have not finished, in the order of adding.
+        // The queue contains the operations that have not finished, in insertion order.
         for case let operation as ICFCustomOperation in processingQueue.operations
         where operation.iteration == 3 || operation.iteration == 5 {
           operation.cancel()

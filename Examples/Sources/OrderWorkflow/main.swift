@@ -24,7 +24,7 @@ struct PlaceOrder: Job {
       guard parcel != "broken" else { throw Unavailable() }
       try await context.step("ship \(parcel) of", number)
     } catch is Unavailable {
-      // Other errors are retried. A wait also ends the attempt with an error, which this code must not catch.
+      // Other errors are retried. A wait also exits the attempt with an error, which this code must not catch.
       try await context.step("refund", number)
       return "refunded"
     }
@@ -46,7 +46,7 @@ extension JobContext {
 
 func days(_ count: Int) -> Duration { .seconds(count * 86_400) }
 
-/// The clock of the store, which the example sets.
+/// The store's clock, which the example sets.
 final class StoreClock: Sendable {
   private let time: Mutex<StoreTime>
 
@@ -70,7 +70,7 @@ let store = try SQLiteJobStore(pool) { clock.now }
 let jobs = Jobs(store)
 var entryCount = 0
 
-/// Runs what can run now, and prints the new entries of the ledger.
+/// Runs all jobs that are due and prints the new entries of the ledger.
 @MainActor func runWorker() async throws {
   let worker = JobWorker(jobs, kinds: [PlaceOrder.self])
   worker.serve(on: Headway.OperationQueue(maxConcurrentOperationCount: 1))

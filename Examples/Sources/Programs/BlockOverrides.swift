@@ -39,7 +39,7 @@ private final class MeasuringQueue: OperationQueue, @unchecked Sendable {
   }
 }
 
-/// Counts its blocks, and reports when it begins.
+/// Counts its blocks and reports when it begins.
 private final class CountingOperation: BlockOperation, @unchecked Sendable {
   private(set) var log = Log()
   private var count = 0

@@ -71,7 +71,7 @@ private class ConditionalOperation: Operation, @unchecked Sendable {
 
   /// Evaluates all conditions.
   ///
-  /// The operation is ready when the last has been evaluated, and is cancelled if one of them does not hold.
+  /// The operation is ready when the last condition has been evaluated. It is cancelled if a condition does not hold.
   private func evaluate() {
     // Two threads might call this at the same time.
     let isFirst = lock.withLock {

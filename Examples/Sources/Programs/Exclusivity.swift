@@ -30,7 +30,7 @@ private final class ExclusivityController: @unchecked Sendable {  // The operati
   func count(of kind: String) -> Int { lock.withLock { operations[kind]?.count ?? 0 } }
 }
 
-/// An operation that excludes others of its kinds, and notifies the controller when it ends.
+/// An operation that excludes other operations of its kinds and notifies the controller when it ends.
 private final class Exclusive: StatefulOperation, @unchecked Sendable {
   private let kinds: [String]
   private let controller: ExclusivityController

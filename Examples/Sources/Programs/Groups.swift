@@ -1,5 +1,5 @@
-// An operation that is a group: an inner queue that is suspended until the group starts, with one operation that begins
-// the group and one that ends it.
+// An operation that is a group. It has an inner queue, suspended until the group starts. One operation begins the
+// group, and one ends it.
 
 #if HEADWAY
 import HeadwayFoundation
@@ -42,8 +42,9 @@ private final class Group: StatefulOperation, @unchecked Sendable {
 
   override func cancel() {
     super.cancel()
-    // Cancels the last operation first, so that none starts because one before it has ended. The operation that ends
-    // the group is not cancelled: it waits for the others, whether they are cancelled or not.
+    // Cancels the last operation first, so that none of them starts because an earlier operation has ended. The
+    // operation that ends the group is not cancelled: it waits for the group's other operations, whether they are
+    // cancelled or not.
     for operation in inner.operations.reversed() where operation !== finishing { operation.cancel() }
   }
 }

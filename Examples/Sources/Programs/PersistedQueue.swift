@@ -112,7 +112,7 @@ let persistedQueue: Program = [
   }
   _ = server.awaitRequest("first")
   letOthersRun()
-  // Cancels the last one first: in this order, the queue has not started any of the others.
+  // Cancels the last operation first: in this order, the queue has not started any of the operations before it.
   for operation in queue.operations.reversed() { operation.cancel() }
   queue.waitUntilAllOperationsAreFinished()
   log.note("stored: \(store.jobs.map { "\($0.path) \($0.attempts)" })")

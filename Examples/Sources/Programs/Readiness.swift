@@ -6,7 +6,7 @@ import HeadwayFoundation
 import Foundation
 #endif
 
-/// Records its calls, and is ready when the program makes it ready.
+/// Records its calls and is ready when the program makes it ready.
 private final class Held: Operation, @unchecked Sendable {
   private let lock = NSLock()
   private var isOpen: Bool

@@ -68,7 +68,7 @@ final class Server: @unchecked Sendable {  // The answers are accessed only unde
     condition.unlock()
   }
 
-  /// Waits until the request has been sent, and returns a closure that responds to it.
+  /// Waits until the request has been sent, then returns a closure that responds to it.
   func awaitRequest(_ path: String) -> @Sendable (String) -> Void {
     condition.lock()
     defer { condition.unlock() }
@@ -111,7 +111,7 @@ func makeQueue(limit: Int = OperationQueue.defaultMaxConcurrentOperationCount, i
   return queue
 }
 
-/// Gives other threads time to do what they must not do: runs many operations one after another in a separate queue.
+/// Gives other threads time for forbidden actions: runs many operations one after another in a separate queue.
 func letOthersRun() {
   let queue = OperationQueue()
   for _ in 0..<200 { queue.addOperations([BlockOperation {}], waitUntilFinished: true) }

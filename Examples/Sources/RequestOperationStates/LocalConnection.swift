@@ -35,7 +35,7 @@ final class LocalConnection: Sendable {
 
   func cancel() { state.withLock { $0.isCancelled = true } }
 
-  /// Sends an event, and returns immediately.
+  /// Sends an event and returns immediately.
   func send(_ event: Event) { queue.async { self.deliver(event) } }
 
   /// Returns when all events have been delivered or dropped.

@@ -5,9 +5,9 @@ import Synchronization
 ///
 /// It runs as long as its connection does, without occupying a thread.
 ///
-/// It manages its states itself, and announces them. Cancelling ends it immediately, in every state, and stops the
-/// connection. Two threads might try to end it, the one that cancels and the one that delivers; `finish()` lets only
-/// one of them succeed.
+/// It manages and announces its states itself. Cancelling ends it immediately, in every state, and stops the
+/// connection. Two threads might try to finish it: the cancelling thread and the delivering thread. `finish()` lets
+/// only one of them succeed.
 final class RequestOperation: Operation, @unchecked Sendable {  // A lock protects all mutable state.
   private struct Request {
     // No observer can exist yet when the operation is created as ready, so this is the only change that is not

@@ -14,7 +14,7 @@ struct Scenario {
     finished = EventRecorder(observing: operation, at: \.isFinished)
   }
 
-  /// Sends events in order, and returns when they have been delivered.
+  /// Sends events in order and returns when they have been delivered.
   func send(_ events: LocalConnection.Event...) {
     for event in events { connection.send(event) }
     connection.waitUntilDelivered()

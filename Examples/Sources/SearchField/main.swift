@@ -2,9 +2,11 @@
 import Headway
 import HeadwayTestKit
 
-/// A server that finds titles, and takes an hour for one of the texts.
+/// A server that finds titles.
+///
+/// It takes an hour for one of the search terms.
 struct Server: Sendable {
-  /// The texts of the requests that the server has received.
+  /// The search terms that the server has received.
   let requests = EventRecorder<String>()
   /// Opens when the slow request begins.
   let isSlow = Gate()
@@ -42,7 +44,7 @@ let (server, clock) = (Server(), ManualClock())
 let field = SearchField(server, clock: clock)
 var searches: [(text: String, search: CoalescedTask<[String]>)] = []
 
-/// Changes the text, and advances the clock.
+/// Changes the text and advances the clock.
 @MainActor func type(_ text: String, thenWait duration: Duration) async {
   searches.append((text, field.textDidChange(to: text)))
   await clock.waitForSleepers(count: 1)

@@ -13,8 +13,8 @@ func stage(_ name: String, width: Int) -> OperationQueue {
 let (parse, square, store) = (stage("parse", width: 2), stage("square", width: 4), stage("store", width: 1))
 let stored = Mutex((count: 0, sum: 0))
 
-// Each stage passes items to the next, and waits while that stage is full. So it fills up itself, and finally this loop
-// waits. In total there are never more than about a hundred items, however many arrive.
+// Each stage passes items to the next and waits while that stage is full. Then it fills up itself, and finally this
+// loop waits. In total there are never more than about a hundred items, however many arrive.
 for line in 1...20_000 {
   try await parse.addOperationWhenBelowLimit(
     TaskOperation {

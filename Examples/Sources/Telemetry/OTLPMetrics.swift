@@ -43,7 +43,7 @@ struct OTLPMetrics: Encodable {
 
   /// - Parameters:
   ///   - metrics: The metrics, each with its latest values.
-  ///   - resource: What describes this program, such as its `service.name`.
+  ///   - resource: Attributes that describe this program, such as its `service.name`.
   init(_ metrics: TestMetrics, of resource: [OTLPAttribute]) {
     let counters = metrics.counters.map { counter in
       let point = Point(attributes: counter.attributes, asInt: "\(counter.totalValue)")

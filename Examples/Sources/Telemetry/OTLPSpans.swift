@@ -45,7 +45,7 @@ struct OTLPSpans: Encodable {
 
   /// - Parameters:
   ///   - spans: The spans, in any order.
-  ///   - resource: What describes this program, such as its `service.name`.
+  ///   - resource: Attributes that describe this program, such as its `service.name`.
   init(_ spans: [FinishedInMemorySpan], of resource: [OTLPAttribute]) {
     let scope = Scope(scope: OTLPScope(), spans: spans.map(Span.init))
     resourceSpans = [Resource(resource: OTLPResource(attributes: resource), scopeSpans: [scope])]

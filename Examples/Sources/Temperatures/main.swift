@@ -1,5 +1,4 @@
-// Reads the measurements of several stations, with one operation per file, and writes their means in the order of the
-// files.
+// Reads the measurements of several stations, with one operation per file, and writes their means in file order.
 
 import Headway
 import HeadwayCSV

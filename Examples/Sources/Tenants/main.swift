@@ -7,7 +7,7 @@ import HeadwayTestKit
 struct StorageUnreachable: Error {}
 
 struct ReportService {
-  /// The customer of each report, in the order of the starts.
+  /// The customer of each report, in starting order.
   let starts = EventRecorder<String>()
   let queue = OperationQueue(name: "reports", maxConcurrentOperationCount: 2)
 

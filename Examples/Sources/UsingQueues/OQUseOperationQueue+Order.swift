@@ -18,7 +18,7 @@ extension OQUseOperationQueue {
           return running.now
         }
         // The first operation waits for the second, which proves that two run at the same time. The gate stays open for
-        // the others.
+        // the remaining operations.
         if now == 2 { two.open() }
         two.wait()
         running.withLock { $0.now -= 1 }

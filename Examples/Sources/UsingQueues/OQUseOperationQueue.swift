@@ -2,10 +2,10 @@ import Headway
 
 /// Uses queues: how to add operations, and what determines when they run.
 final class OQUseOperationQueue: Sendable {
-  /// Adds operations in the three possible ways, and waits for them.
+  /// Adds operations in the three possible ways and waits for them.
   ///
-  /// With a limit of one, they run one at a time. The limit does not guarantee the order of adding: readiness and
-  /// priority have precedence, and here they are the same for all.
+  /// With a limit of one, they run one at a time. The limit does not guarantee insertion order: readiness and priority
+  /// have precedence, and here they are the same for all.
   func executeOperationUsingOperationQueue() {
     let operationQueue = OperationQueue()
     operationQueue.maxConcurrentOperationCount = 1

@@ -15,7 +15,7 @@ static inline void headway_pause(void) {
 /// Whether ThreadSanitizer is active.
 _Bool headway_is_watched(void);
 
-/// Creates a key for a pointer per thread, which is null until the thread sets it; returns -1 if none is left.
+/// Creates a key for a pointer per thread, which is null until the thread sets it; returns -1 if no key is available.
 ///
 /// If `at_end` is not null, it is called with each value that is not null when its thread ends.
 extern int headway_make_thread_key(void (*at_end)(void *));
@@ -64,7 +64,7 @@ extern void swift_nonatomic_unownedRelease(void *object);
 /// From Swift's runtime (`HeapObject.h`): releases an object that only the calling thread uses.
 extern void swift_nonatomic_release(void *object);
 
-/// Returns whether little of the calling thread's stack is left.
+/// Returns whether little of the calling thread's stack remains.
 ///
 /// The end of the stack is determined once per thread. If it is unknown, the result is 0.
 extern int headway_stack_is_short(void);

@@ -4,10 +4,10 @@ extension OperationQueueProtocol {
   /// Adds an operation that runs an asynchronous function after other operations.
   ///
   /// - Parameters:
-  ///   - name: The name of the operation; nil for none.
+  ///   - name: The operation's name; nil for none.
   ///   - dependencies: The operations that must succeed first.
   ///   - body: The function to run.
-  /// - Returns: The operation.
+  /// - Returns: The operation, which is already in the queue.
   @available(*, deprecated, message: "Write addTask(\"name\", .dependingOn(operation)) { }")
   @_disfavoredOverload
   @discardableResult
@@ -21,10 +21,10 @@ extension OperationQueueProtocol {
   /// Adds an operation that runs an asynchronous function after all operations of a list.
   ///
   /// - Parameters:
-  ///   - name: The name of the operation; nil for none.
+  ///   - name: The operation's name; nil for none.
   ///   - dependencies: The operations that must succeed first.
   ///   - body: The function to run.
-  /// - Returns: The operation.
+  /// - Returns: The operation, which is already in the queue.
   @available(*, deprecated, message: "Write addTask(\"name\", .dependingOn(operations)) { }")
   @_disfavoredOverload
   @discardableResult

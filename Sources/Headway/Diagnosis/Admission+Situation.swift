@@ -17,7 +17,7 @@ struct AdmissionSituation {
   ///
   /// For other operations, 1 if they wait for a barrier, or for the operation before them.
   var predecessorCount: Int
-  /// The operation before it, if operations start in the order of adding.
+  /// The operation before it, if operations start in insertion order.
   var predecessor: Operation?
 }
 
@@ -27,14 +27,14 @@ struct AdmissionObstacles {
   var all: [Operation] = []
   /// In each of these sets, one operation must finish first.
   ///
-  /// For example, its operations occupy all concurrency slots of a queue with a limit. An empty set is no obstacle.
+  /// For example, its operations occupy all concurrency slots of a queue with a limit. An empty set is not an obstacle.
   var any: [[Operation]] = []
   /// Operations of incomplete sets, which are released with this value, after the lock.
   var others: [[Operation]] = []
   /// How often the queue's limit had been set, and how often the operation had finished waiting for its resources.
   var changes = 0
 
-  /// Adds operations of which one must finish first, if they are all of their kind.
+  /// Adds a set of operations; if the set is complete, one of its operations must finish first.
   mutating func add(_ operations: [Operation], areAll: Bool) {
     if areAll { any.append(operations) } else { others.append(operations) }
   }
@@ -65,7 +65,7 @@ extension Admission {
   ///
   /// - A barrier waits for the operations that were added since the barrier before it, and for that barrier.
   /// - Any other operation waits for the barrier before it.
-  /// - If operations start in the order of adding, each waits for the one before it.
+  /// - If operations start in insertion order, each waits for the one before it.
   /// - If its policy keeps it from starting, it waits for operations that use its resources or its key.
   /// - If all concurrency slots are occupied, it waits for one of the running operations.
   ///
@@ -97,7 +97,7 @@ extension Admission {
     if order == .fifo { return predecessorInOrder(of: operation).map { [$0] } ?? [] }
     let position = laterPosition(of: operation)
     if operation.isBarrier {
-      // Walks toward the front, up to the barrier before it, which waits for everything before that. Operations that
+      // Walks toward the front, up to the previous barrier, which waits for everything in front of it. Operations that
       // are or were in batches are in the first segment.
       var found: [Operation] = []
       var isInFirstSegment = true
@@ -131,11 +131,11 @@ extension Admission {
 
   /// The last operation that was added before this one and was not cancelled.
   ///
-  /// A cancelled operation waits for none of the earlier ones, but this operation waits for them as well.
+  /// A cancelled operation does not wait for earlier operations, but this operation also waits for those.
   private func predecessorInOrder(of operation: Operation) -> Operation? {
     if operation.admission.place != .taken {
       var lists = [OperationReference(operation).memberPrevious]
-      // Operations that were put back were added before those that have been in no batch.
+      // Operations that were put back were added before the operations that have been in no batch.
       if !operation.admission.wasReturned { lists.append(members.returned.last) }
       for last in lists {
         var position = last

@@ -4,7 +4,7 @@ extension OperationProtocol {
   /// A sentence that explains why the operation is not running: “‘save’ waits for ‘parse’, which is suspended in queue
   /// ‘import’”.
   ///
-  /// Use it to find operations that are stuck, and in logs. The sentence describes the current state, and has no full
+  /// Use it to find operations that are stuck, and in logs. The sentence describes the current state and has no full
   /// stop.
   ///
   /// - Complexity: O(*n*) in the number of operations that it waits for, and in the number of operations in its queue

@@ -13,7 +13,7 @@ extension OperationQueue {
   ///
   /// With `SIGQUIT`, you get the dump by pressing Control-\ in a terminal.
   ///
-  /// The signal no longer ends the process. Calling this method again with the same signal has no effect.
+  /// The signal no longer terminates the process. Calling this method again with the same signal has no effect.
   ///
   /// - Parameter signal: The number of the signal.
   public static func dumpOnSignal(_ signal: Int32) { SignalDump.begin(for: signal) }

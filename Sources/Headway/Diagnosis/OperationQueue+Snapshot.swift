@@ -12,7 +12,7 @@ extension OperationQueueProtocol {
   /// start and finish between two of them. An operation that is in the queue all the time is included once.
   ///
   /// - Parameter maxOperationCount: How many operations to describe, at most. The first ones are described.
-  /// - Returns: The snapshot.
+  /// - Returns: The state of the queue and its operations.
   /// - Complexity: O(*n*) in the number of operations that are described, plus the cost of their
   ///   ``OperationProtocol/diagnosis``. Each time the lock of the queue is acquired, at most 2,048
   ///   operations are collected.
@@ -26,7 +26,7 @@ extension OperationQueue {
   /// Describes all queues of the process, and Headway's threads.
   ///
   /// - Parameter maxOperationCount: How many operations of each queue to describe, at most.
-  /// - Returns: The snapshot.
+  /// - Returns: The state of all queues and threads.
   /// - Complexity: O(*n*) in the number of queues and of described operations.
   public static func snapshotAll(maxOperationCount: Int = 1_000) -> ProcessSnapshot {
     let queues = LiveQueues.all
@@ -42,7 +42,7 @@ extension OperationQueue {
       queues: described.map(\.snapshot), threads: WorkerPool.threadSnapshots(places))
   }
 
-  /// Describes the queue, and returns the operations that the snapshot contains.
+  /// Describes the queue and returns the operations that the snapshot contains.
   fileprivate final func makeSnapshot(
     maxOperationCount: Int
   ) -> (snapshot: OperationQueueSnapshot, operations: [Operation]) {
@@ -60,7 +60,7 @@ extension OperationQueue {
     return (snapshot, operations)
   }
 
-  /// Returns the first operations of the queue, in the order of adding.
+  /// Returns the first operations of the queue, in insertion order.
   ///
   /// Holds the lock for a limited time only, so operations can be added and finish in the meantime.
   final func firstOperations(atMost count: Int) -> [Operation] {
@@ -110,14 +110,12 @@ private struct OperationPlaces {
 
   /// Notes an operation that is executing.
   ///
-  /// The address that a worker has stored last can also be that of an operation that waits, because the memory of
-  /// operations is used again.
+  /// A worker's last stored address can also belong to a waiting operation, because the memory of operations is reused.
   mutating func note(_ operation: Operation, at position: Int, ofQueue queue: Int) {
     operations[UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())] = (queue, position)
   }
 
-  /// The operation that a worker runs, or, if the snapshot does not contain that operation, the queue that the worker
-  /// visits.
+  /// The operation that a worker runs, or the queue that it visits if the snapshot does not contain the operation.
   func work(of worker: Worker) -> (queue: Int, operation: Int?)? {
     guard worker.status != .asleep else { return nil }
     if let place = operations[worker.running.load(ordering: .relaxed)] { return (place.queue, place.operation) }

@@ -10,8 +10,8 @@ extension OperationQueue {
 
   /// Schedules a check of the queue if it has listeners to events and makes no progress.
   ///
-  /// A queue that waits for operations of another one often makes no progress for a while, and continues soon. So there
-  /// is no check while there is progress.
+  /// A queue that waits for operations of another queue often makes no progress for a while but continues soon.
+  /// Therefore, there is no check while there is progress.
   final func lookForStallIfIdle() {
     if state.withLock({ $0.beginToLookForStall() }) { lookForStall() }
   }

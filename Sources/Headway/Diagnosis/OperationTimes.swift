@@ -6,7 +6,8 @@ extension OperationQueueProtocol {
   /// Snapshots set ``OperationSnapshot/timeSinceAdded`` and ``OperationSnapshot/timeSinceStarted`` for the operations
   /// that are added after this call.
   ///
-  /// - Returns: The registration, which can end the recording. If the queue records times already, it ends nothing.
+  /// - Returns: The registration, which can end the recording. If the queue already records times, the registration has
+  ///   no effect.
   /// - Complexity: O(1). The queue has an instrument afterward: see ``OperationQueueProtocol/addInstrument(_:)``.
   @_disfavoredOverload
   @discardableResult

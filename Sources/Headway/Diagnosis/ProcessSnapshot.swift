@@ -2,7 +2,7 @@
 ///
 /// A snapshot is a plain value. You can encode it, for example as the answer of a server to a request from an operator.
 public struct ProcessSnapshot: Sendable, Hashable, Codable {
-  /// The queues, in the order of their creation.
+  /// The queues, in order of creation.
   public var queues: [OperationQueueSnapshot]
   /// The threads that run operations.
   public var threads: [ThreadSnapshot]
@@ -25,7 +25,7 @@ public struct ProcessSnapshot: Sendable, Hashable, Codable {
 
   /// The current activity of a thread.
   public enum ThreadState: String, Sendable, Hashable, Codable, CaseIterable {
-    /// The thread was created or woken, and has not looked for work since.
+    /// The thread was created or woken and has not looked for work since.
     case starting
     /// The thread runs operations, or looks for work.
     case working
@@ -52,7 +52,7 @@ public struct OperationQueueSnapshot: Sendable, Hashable, Codable {
   ///
   /// A thread that runs short operations one after another occupies one slot.
   public var occupiedSlotCount: Int
-  /// The first operations, in the order of adding.
+  /// The first operations, in insertion order.
   ///
   /// Their number can differ from ``operationCount``, because the caller can limit it, and because operations can be
   /// added or finish in the meantime.
@@ -61,7 +61,7 @@ public struct OperationQueueSnapshot: Sendable, Hashable, Codable {
 
 /// An operation at one moment.
 public struct OperationSnapshot: Sendable, Hashable, Codable {
-  /// The name of the operation, or nil.
+  /// The operation's name, or nil.
   public var name: String?
   /// The name of its class.
   public var type: String

@@ -17,7 +17,7 @@ extension KnownWait {
     }
   }
 
-  /// Whether the wait can be for an operation, for a group that contains it, or for one of their queues.
+  /// Whether the wait can be for an operation, for a group that contains it, or for a queue of either.
   fileprivate func concerns(_ caller: Operation) -> Bool {
     switch goal {
     case .end(let operation), .state(let operation): caller.withGroups.contains { $0 === operation }
@@ -39,7 +39,7 @@ extension KnownWait {
   fileprivate var firstThatWaitsForMainThread: Operation? {
     switch goal {
     case .end(let operation): operation.waitsForMainThread ? operation : nil
-    // The queue is checked before its operations: there can be many of them, and an operation ends faster if no other
+    // The queue is checked before its operations. There can be many operations, and each one ends faster if no other
     // thread has read its queue.
     case .empty(let queue) where queue.runsOnMainThread: queue.operations.first { $0.waitsForMainThread }
     default: nil
@@ -48,8 +48,8 @@ extension KnownWait {
 
   /// The queue whose listeners are notified if the wait can't end: the one to wait for, or that of the operation.
   ///
-  /// Read only when it is needed: the operation may be added to a queue later, and it ends faster if no other thread
-  /// has read its queue.
+  /// Read only when needed: the operation may be added to a queue later, and ends faster if no other thread has read
+  /// its queue.
   fileprivate var reportingQueue: OperationQueue? { queue ?? operations.first?.queue }
 
   /// A description of the object to wait for.
@@ -90,10 +90,10 @@ extension WaitGraph {
 
   /// Reports the wait of a task if it can't end, now or later.
   ///
-  /// If the task waits for the end of its own operation or of a group that contains it, or until one of their queues is
-  /// empty, this function searches for a cycle immediately. Otherwise, a search follows later, in two cases: the wait
-  /// can be for one of these operations or queues, or other operations can wait for something that the task's operation
-  /// uses. See ``lookForCycle(through:in:while:after:)``.
+  /// If the task waits for its own operation, for a group that contains it, or until the queue of either is empty, this
+  /// function searches for a cycle immediately. Otherwise, a search follows later, in two cases: the wait can be for
+  /// one of these operations or queues, or other operations can wait for something that the task's operation uses. See
+  /// ``lookForCycle(through:in:while:after:)``.
   ///
   /// - Parameters:
   ///   - wait: The wait of the calling task.
@@ -116,11 +116,11 @@ extension WaitGraph {
   /// Searches for a cycle while an operation waits without blocking a thread, and reports it.
   ///
   /// Called for operations that other operations can wait for because of resources, keys or concurrency slots, or whose
-  /// wait can be for the operation itself. Each cycle through such a wait contains one of them. At increasing
-  /// intervals, the search takes O(*n*) in the number of operations that the operation waits for.
+  /// wait can be for the operation itself. Each cycle through such a wait contains an operation of this kind. At
+  /// increasing intervals, the search takes O(*n*) in the number of operations that the operation waits for.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
+  ///   - operation: The operation that waits.
   ///   - queue: The queue whose listeners are notified of a cycle; nil for the queue of `operation`.
   ///   - isWaiting: Returns whether the operation still waits.
   ///   - milliseconds: How long the operation must wait before the search.

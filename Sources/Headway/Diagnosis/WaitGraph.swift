@@ -2,8 +2,8 @@ import Synchronization
 
 /// The graph of operations that wait for others.
 ///
-/// It covers dependencies, barriers, queues and keys that have reached their limits, resources, groups that have not
-/// started, and threads and tasks that wait inside operations. The graph is not stored: it is read from the operations
+/// It covers dependencies, barriers, resources, queues and keys at their limits, and groups that have not started. It
+/// also covers threads and tasks that wait inside operations. The graph is not stored: it is read from the operations
 /// on each request, one lock at a time. The first part may be out of date when the last part is read. Therefore, a
 /// cycle that is found might not exist, even though each part of it existed at some time.
 ///
@@ -56,7 +56,7 @@ struct WaitGraph {
     }
   }
 
-  /// Reads the obstacles of stuck operations again, and removes those that they no longer wait for.
+  /// Reads the obstacles of stuck operations again and removes the obstacles that they no longer wait for.
   private mutating func readAgain() {
     for position in vertices.indices where vertices[position].isStuck {
       let operation = vertices[position].operation
@@ -82,7 +82,7 @@ struct WaitGraph {
     return vertices.count - 1
   }
 
-  /// Determines which operations can continue: those without obstacles, and those that wait only for such operations.
+  /// Determines which operations can continue: operations without obstacles, and operations that wait only for these.
   private mutating func release() {
     for position in vertices.indices { vertices[position].waiting = [] }
     for position in vertices.indices where vertices[position].isStuck {
@@ -141,7 +141,7 @@ struct WaitGraph {
     case .finished:
       return AdmissionObstacles()
     case .starting, .executing:
-      // An operation that pauses between two attempts waits like one that has not begun.
+      // An operation that pauses between two attempts waits as if it had not begun.
       let queue = operation.hasPause ? operation.queue : nil
       var obstacles = queue?.obstacles(of: operation) ?? AdmissionObstacles()
       for wait in operation.waits { wait.add(to: &obstacles) }
@@ -151,9 +151,9 @@ struct WaitGraph {
       // A cancelled operation may wait for a concurrency slot.
       let queue = word.isEnqueued || word.isCancelled ? operation.queue : nil
       var obstacles = queue?.obstacles(of: operation) ?? AdmissionObstacles()
-      // A group that has not started holds its operations back. After it has started, it waits for them, and they no
-      // longer wait for it. If its state is read before the start and again after it, the graph contains a cycle that
-      // is gone when the graph is read again.
+      // A group that has not started holds its operations back. After the group has started, it waits for its
+      // operations, and they no longer wait for the group. If its state is read before the start and again after it,
+      // the graph contains a cycle that is gone when the graph is read again.
       if !word.isCancelled || operation.hasCodeForCancelled, let group = queue?.operationOfParts,
         group.state.current.phase == .pending
       {
@@ -167,10 +167,10 @@ struct WaitGraph {
 }
 
 extension Collection where Element == Operation {
-  /// The names of operations in a chain of waits.
+  /// The operations in a chain of waits, by name.
   var waitingChain: String { map(\.label).joined(separator: " waits for ") }
 
-  /// The names of operations in a cycle of waits: the last one waits for the first.
+  /// The operations in a cycle of waits, by name: the last one waits for the first.
   var waitingCycle: String { (Array(self) + Array(prefix(1))).waitingChain }
 }
 
@@ -186,7 +186,7 @@ extension OperationProtocol {
   /// one of them is cancelled or one of the dependencies is removed. Barriers count like dependencies: a barrier
   /// depends on the operations added before it, and the operations added after it depend on the barrier.
   ///
-  /// - Returns: The cycle. Each operation waits for the next.
+  /// - Returns: The operations of the cycle. Each one waits for the next.
   /// - Complexity: O(*n*) in the number of operations and dependencies that this one waits for.
   @_disfavoredOverload
   public func firstDependencyCycle() -> [Operation]? { WaitGraph(of: [self]).cycle(from: self) }

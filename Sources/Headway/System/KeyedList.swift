@@ -54,7 +54,7 @@ struct KeyedList<Key: Hashable, Value> {
     return nil
   }
 
-  /// Removes all values, and returns them, in O(*n*).
+  /// Removes and returns all values, in O(*n*).
   mutating func removeAll() -> [Value] {
     let all = values
     self = KeyedList()

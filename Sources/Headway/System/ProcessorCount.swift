@@ -74,7 +74,7 @@ enum ProcessorCount {
   }
 }
 
-/// Files of the system that contain one line of information, such as those in `/proc` and `/sys`.
+/// System files that contain one line of information, such as the files in `/proc` and `/sys`.
 enum SmallFile {
   /// Returns the first bytes of a file as text.
   ///

@@ -12,9 +12,9 @@ import Android
 
 /// Creates a detached thread that runs `body`.
 ///
-/// The thread blocks all signals except those that its own faults cause, SIGPIPE and SIGPROF. So handlers run on the
-/// user's threads, and system calls in operations are not interrupted. The signals are blocked from the thread's first
-/// instruction, because a thread inherits the mask.
+/// The thread blocks all signals except SIGPIPE, SIGPROF, and the signals that its own faults cause. As a result,
+/// handlers run on the user's threads, and system calls in operations are not interrupted. The signals are blocked from
+/// the thread's first instruction, because a thread inherits the mask.
 ///
 /// - Parameters:
 ///   - name: The name for `top`, debuggers and similar tools. Linux uses only the first 15 bytes.

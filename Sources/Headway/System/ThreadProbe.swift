@@ -58,7 +58,7 @@ struct ThreadProbe: Sendable {
     self.clock = clock
   }
 
-  /// Sets the nice value of the thread to that of a class, if that is allowed.
+  /// Sets the nice value of the thread to a class's value, if that is allowed.
   func setNiceness(of workerClass: WorkerClass) { ThreadNiceness.set(workerClass, of: identifier) }
 
   /// The processor time that the thread has used, in nanoseconds; nil once the thread has ended.
@@ -109,7 +109,7 @@ enum ThreadNiceness {
     set {}
   }
   #else
-  /// Sets the nice value of the calling thread, which has just been created, to that of a class.
+  /// Sets the nice value of the calling thread, which has just been created, to a class's value.
   ///
   /// - Returns: False if the thread keeps a greater value, which it has inherited and is not allowed to lower.
   static func enter(_ workerClass: WorkerClass) -> Bool {
@@ -128,7 +128,7 @@ enum ThreadNiceness {
     set { setpriority(Int32(PRIO_PROCESS.rawValue), id_t(headway_thread_identifier()), newValue) }
   }
 
-  /// Sets the nice value of another thread to that of a class, if that is allowed.
+  /// Sets the nice value of another thread to a class's value, if that is allowed.
   static func set(_ workerClass: WorkerClass, of thread: pid_t) {
     let wanted = min(value(of: getpid()) + workerClass.niceValue, greatest)
     setpriority(Int32(PRIO_PROCESS.rawValue), id_t(thread), wanted)

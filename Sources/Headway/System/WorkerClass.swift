@@ -2,14 +2,14 @@ import Synchronization
 
 /// The kinds of threads that Headway has.
 ///
-/// A thread of one kind never delays a thread of a higher kind for long, because the system shares the processors by
-/// nice value.
+/// A thread of one kind never delays a thread of a higher kind for a long time, because the system shares the
+/// processors by nice value.
 ///
 /// See `Docs/decisions/0009-quality-of-service-by-classes-of-workers.md`.
 package enum WorkerClass: UInt8, Sendable, CaseIterable, AtomicRepresentable {
   case normal, utility, background
 
-  /// The number that is added to the nice value of the process, which is that of its first thread.
+  /// The increment over the nice value of the process, which is its first thread's nice value.
   ///
   /// The shares that Linux assigns decrease by about a quarter with each step (sched(7)). Compared with a thread at 0,
   /// a thread at 10 gets a tenth, and a thread at 19 gets one part in 68.

@@ -8,10 +8,10 @@ import Glibc
 import Musl
 #endif
 
-/// A thread that sleeps until a moment of the clock that includes the time that the machine sleeps (`CLOCK_BOOTTIME`).
+/// A thread that sleeps until a moment of `CLOCK_BOOTTIME`, the clock that also advances while the machine sleeps.
 ///
-/// It sleeps in a read of a `timerfd`: unlike a wait on a semaphore or a condition, that ends on time after the machine
-/// has slept. The thread starts when it is first needed, and stays.
+/// It sleeps in a read of a `timerfd`. Unlike a wait on a semaphore or a condition, such a read returns on time after
+/// the machine has slept. The thread starts when it is first needed. It never ends.
 final class AlarmThread: Sendable {
   private let timer: Int32
   /// Relaxed: it only decides which caller starts the thread.
@@ -29,12 +29,12 @@ final class AlarmThread: Sendable {
   /// Makes the thread wake at a moment, instead of the moment that was set before.
   ///
   /// - Parameters:
-  ///   - time: The moment. One that has passed wakes the thread immediately.
-  ///   - wake: The function that the thread calls each time that it wakes. That of the first call counts.
+  ///   - time: The moment to wake at. A moment in the past wakes the thread immediately.
+  ///   - wake: The function that the thread calls each time that it wakes. Only the function of the first call is used.
   func wake(at time: Int64, _ wake: @escaping @Sendable () -> Void) {
     if headway_set_timer(timer, max(time, 1)) != 0 { misuse("A timer could not be set: error \(errno).") }
     guard !hasStarted.exchange(true, ordering: .relaxed) else { return }
-    // A thread that was created by one with a raised nice value would inherit that value.
+    // A thread that was created by a thread with a raised nice value would inherit that value.
     if Guarded<Void>.isLow { PoolManager.perform { self.start(wake) } } else { start(wake) }
   }
 

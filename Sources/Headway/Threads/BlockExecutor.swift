@@ -2,8 +2,9 @@ import Dispatch
 
 /// Runs work in the blocks of another executor, such as a dispatch queue.
 ///
-/// A block that has been enqueued can't be withdrawn. So a block runs any work that waits when the block is called, and
-/// the blocks of withdrawn work run later work. There are never more blocks than requests that waited at the same time.
+/// A block that has been enqueued can't be withdrawn. Therefore, a block runs any work that waits when the block is
+/// called, and the blocks of withdrawn work run later work. There are never more blocks than requests that waited at
+/// the same time.
 package final class BlockExecutor: WorkExecutor {
   private struct State {
     var work = WaitingWork()
@@ -35,7 +36,7 @@ package final class BlockExecutor: WorkExecutor {
     state.withLock { $0.work.withdraw(work) }
   }
 
-  /// Changes the waiting work, and then enqueues the missing blocks.
+  /// Changes the waiting work, then enqueues the missing blocks.
   private func change(_ change: (inout WaitingWork) -> Void) {
     let missing = state.withLock { state in
       change(&state.work)

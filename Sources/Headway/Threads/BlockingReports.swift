@@ -2,8 +2,8 @@ import Synchronization
 
 /// Receives reports that workers block and continue.
 ///
-/// The functions are called on any thread, sometimes under a pool's lock. So they must not call user code, and can
-/// acquire only locks that are never held during other calls.
+/// The functions are called on any thread, sometimes under a pool's lock. Therefore, they must not call user code and
+/// can acquire only locks that are never held during other calls.
 final class BlockingReports: Sendable {
   private static let installed = AtomicLazyReference<BlockingReports>()
 

@@ -2,9 +2,10 @@ import Synchronization
 
 /// A value protected by a lock that no thread with a raised nice value holds.
 ///
-/// Such a thread can be preempted for seconds, and a normal thread that needs the lock would wait as long. So for a
-/// worker of the utility or background class, or one whose thread priority is lowered, the ``PoolManager`` runs the
-/// critical section while the worker waits: about ten microseconds. Other threads acquire the lock themselves.
+/// Such a thread can be preempted for seconds, and a normal thread that needs the lock would wait for that time.
+/// Therefore, for a worker of the utility or background class, or a worker whose thread priority is lowered, the
+/// ``PoolManager`` runs the critical section while the worker waits: about ten microseconds. Other threads acquire the
+/// lock themselves.
 ///
 /// No user code is called and no user object is released under the lock. The effect of a critical section does not
 /// depend on the thread that runs it.
@@ -39,7 +40,7 @@ struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  // The lock 
   }
 
   // Not specialized for each body: otherwise the common path, which acquires the lock directly, would retain and
-  // release what the body refers to.
+  // release the objects that the body refers to.
   @inline(never) @_optimize(none)
   private borrowing func withLockByProxy<Answer: ~Copyable>(_ body: (inout Value) -> Answer) -> Answer {
     var answer: Answer?

@@ -4,8 +4,9 @@ import Synchronization
 /// The thread that looks after the workers of all pools.
 ///
 /// It finds blocked workers while work waits (``WorkerWatch``). For workers with a raised nice value, it runs the
-/// critical sections of locks that other threads acquire (``Guarded``), and creates threads, which would otherwise
-/// inherit that value and could not lower it. It runs no user code, and blocks only on those locks.
+/// critical sections of locks that other threads acquire (``Guarded``). It also creates threads: a thread created by
+/// such a worker would inherit its nice value and could not lower it. It runs no user code and blocks only on those
+/// locks.
 ///
 /// It starts with the first worker that has a raised nice value, or with the first work that has to wait. It ends a few
 /// seconds after there are no such workers and no such work.
@@ -47,7 +48,7 @@ final class PoolManager: Sendable {
     var next: UInt
   }
 
-  /// Makes the pool manager call `body`, and waits until it has returned.
+  /// Makes the pool manager call `body` and waits until it has returned.
   ///
   /// Called by workers with a raised nice value, which keep the pool manager running.
   static func perform(_ body: () -> Void) {
@@ -73,7 +74,8 @@ final class PoolManager: Sendable {
 
   /// Calls `body`, which acquires locks many times, on a thread that may acquire them.
   ///
-  /// Therefore, a worker with a raised nice value is not preempted for long between two of its critical sections.
+  /// Therefore, a worker with a raised nice value is not preempted for a long time between two of its critical
+  /// sections.
   static func performIfLow(_ body: () -> Void) { if Guarded<Void>.isLow { perform(body) } else { body() } }
 
   private func carryOutRequests() {
@@ -87,7 +89,7 @@ final class PoolManager: Sendable {
     }
   }
 
-  // A separate function, so that no reference to the body, which must not escape, is left when it returns.
+  // A separate function, so that no reference to the body, which must not escape, remains when it returns.
   @inline(never)
   private static func carryOut(_ request: UnsafeMutablePointer<Request>) { request.pointee.body() }
 
@@ -129,9 +131,9 @@ final class PoolManager: Sendable {
 
   /// Starts the thread, if it is not running.
   ///
-  /// A thread adds its request first, and then checks whether the pool manager runs. A pool manager that ends clears
-  /// its flag first, and then checks for requests. All four accesses are sequentially consistent, so one of the two
-  /// sees the other.
+  /// A thread adds its request first and then checks whether the pool manager runs. A pool manager that ends first
+  /// clears its flag, then checks for requests. All four accesses are sequentially consistent, so one of the two
+  /// threads sees the other.
   private func run() -> Bool {
     guard !isRunning.exchange(true, ordering: .sequentiallyConsistent) else { return true }
     guard startThread(named: "headway-manager", { self.work() }) != 0 else { return true }

@@ -35,9 +35,9 @@ extension PoolWork {
 
 /// Work that a thread has begun, and that other threads can help with.
 ///
-/// It waits in one place, regardless of how many helpers it requests, and is withdrawn from there when it is done. So
-/// finished work never blocks other work. A thread that requests helpers then checks whether the work is done, and if
-/// so withdraws it (`Models/helpers.pml`).
+/// It waits in one place, regardless of how many helpers it requests, and is withdrawn from there when it is done. As a
+/// result, finished work never blocks other work. A thread that requests helpers then checks whether the work is done,
+/// and if so withdraws it (`Models/helpers.pml`).
 package protocol HelpedWork: PoolWork {
   /// The place where the work waits for helpers.
   ///

@@ -4,7 +4,7 @@ import Synchronization
 enum ThreadLimit {
   private static let count = Atomic<Int>(0)
   private static let limit = Atomic<Int>(512)
-  /// The classes that were refused a thread and still need it: one bit per class.
+  /// The classes that were denied a thread and still need it: one bit per class.
   ///
   /// Set and cleared under the lock of the class's pool. A class sets its bit before it searches for workers of other
   /// classes that can give up their threads, under their locks. A worker reads the bits before it takes work or falls
@@ -50,13 +50,13 @@ enum ThreadLimit {
   /// Counts one thread less.
   static func giveThread() { count.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// Whether one of the given classes, one bit per class, was refused a thread.
+  /// Whether one of the given classes, one bit per class, was denied a thread.
   static func isHungry(_ classes: UInt8) -> Bool { hungry.load(ordering: .sequentiallyConsistent) & classes != 0 }
 
   /// Whether a worker of a class must give up its thread to a more urgent class, even if there is work for it.
   ///
-  /// The last worker at work does so only for a class that has no worker, because operations of that class might wait
-  /// for work of this worker's class.
+  /// The last worker at work gives up its thread only for a class that has no worker, because operations of that class
+  /// might wait for work of this worker's class.
   static func isWantedByMoreUrgent(than workerClass: WorkerClass, isLast: Bool) -> Bool {
     isHungry(workerClass.moreUrgent)
       && (!isLast || starving.load(ordering: .sequentiallyConsistent) & workerClass.moreUrgent != 0)
@@ -64,7 +64,7 @@ enum ThreadLimit {
 
   /// Clears the bits of a class that has all the threads it needs.
   ///
-  /// Returns whether it had been refused one.
+  /// Returns whether it had been denied one.
   ///
   /// Called under the lock of the class's pool.
   static func satisfy(_ workerClass: WorkerClass) -> Bool {

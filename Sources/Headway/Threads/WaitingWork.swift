@@ -1,7 +1,7 @@
 /// The work that waits for workers, oldest first, with the number of workers that each piece requests.
 ///
-/// Work that has been served moves behind the other work for its next worker. So work that requests many workers does
-/// not keep out work that requests one. Every change is O(1), except where noted.
+/// Work that has been served moves behind the other work for its next worker. As a result, work that requests many
+/// workers does not keep out work that requests one. Every change is O(1), except where noted.
 struct WaitingWork {
   /// The position of a piece of work, until it has been served or withdrawn.
   typealias Place = Int
@@ -17,8 +17,8 @@ struct WaitingWork {
     var next: Place
   }
 
-  // A linked list in the elements of one array, whose unused elements are reused. So adding one usually allocates
-  // nothing.
+  // A linked list in the elements of one array, whose unused elements are reused. As a result, adding one usually
+  // allocates nothing.
   private var entries: [Entry] = []
   private var (first, last, firstUnused) = (none, none, none)
 

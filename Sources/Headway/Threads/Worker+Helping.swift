@@ -10,7 +10,7 @@ extension Worker {
   /// Returns the time when the turn of a helper ends that begins now.
   static func endOfTurn() -> UInt64 { DispatchTime.now().uptimeNanoseconds + turn }
 
-  /// Whether the worker should stop helping: other work waits and its turn is over, or more workers are at work than
+  /// Whether the worker should stop helping: other work waits and its turn has passed, or more workers are at work than
   /// the pool allows.
   @inline(__always)
   func isNeededElsewhere(_ turnEnd: UInt64) -> Bool {

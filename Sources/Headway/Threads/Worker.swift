@@ -9,7 +9,7 @@ final class Worker: @unchecked Sendable {
 
   /// The status of a worker from the view of its pool.
   enum Status {
-    /// It was created or woken, and has not searched for work since.
+    /// It was created or woken and has not searched for work since.
     case coming
     case working
     case asleep
@@ -44,7 +44,7 @@ final class Worker: @unchecked Sendable {
   private(set) var isWornOut = false
   /// The thread keeps a raised nice value, which it has inherited from a user's thread.
   ///
-  /// It works while there is work, and ends instead of sleeping, so that another thread can create the next one.
+  /// It works while there is work and ends instead of sleeping, so that another thread can create the next one.
   private(set) var hasInheritedNiceness = false
 
   private static let lastNormal = Atomic<Int>(0)
@@ -99,7 +99,7 @@ final class Worker: @unchecked Sendable {
   /// Whether the worker waits for the lock of the queue that it visits, or is about to.
   ///
   /// A thread that holds the lock was preempted, because the processors are busy. Other workers would only wait for the
-  /// same lock, so a worker that does so is not replaced.
+  /// same lock, so a worker that waits for it is not replaced.
   ///
   /// Relaxed: the pool manager checks again a millisecond later.
   let waitsForLock = Atomic<Bool>(false)
@@ -177,8 +177,8 @@ final class Worker: @unchecked Sendable {
 
   /// Creates the worker's thread.
   ///
-  /// A thread inherits the nice value of its creator. So a thread with a raised value leaves the creation to the pool
-  /// manager.
+  /// A thread inherits the nice value of its creator. Therefore, a thread with a raised value leaves the creation to
+  /// the pool manager.
   func start() {
     if Worker.current?.isLow == true { return PoolManager.perform { self.makeThread() } }
     makeThread()

@@ -5,7 +5,7 @@ extension WorkerPool {
   ///
   /// Workers that take their places might soon have to share the processors with them.
   private static let mostOnTrial = 2
-  /// After this time, in nanoseconds, a worker is likely to be blocked for long.
+  /// After this time, in nanoseconds, a worker is likely to be blocked for a long time.
   private static let trial: UInt64 = 8_000_000
   /// For this time, in nanoseconds, after workers that were found blocked have computed again, there is no burst.
   private static let caution: UInt64 = 100_000_000
@@ -49,7 +49,7 @@ extension WorkerPool {
       if isLong(worker) { hasLong = true }
       new.append(worker)
     }
-    // Operations block for long, and none has computed afterwards, so the next ones will probably also block.
+    // Operations block for a long time, and none has computed afterwards, so the next ones will probably also block.
     let isBurst = hasLong && !sample.isSomeBusy && sample.computing.isEmpty && now >= state.noBurstBefore
     var isChanged = false
     for worker in new where isBurst || isLong(worker) || onTrial < Self.mostOnTrial {

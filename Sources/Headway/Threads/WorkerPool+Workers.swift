@@ -126,8 +126,8 @@ extension WorkerPool {
   ///
   /// If there is none, makes the workers of less urgent classes leave after their current operations.
   ///
-  /// This pool is already marked as hungry. So a worker that would fall asleep later ends instead, as does a less
-  /// urgent worker that searches for work later.
+  /// This pool is already marked as hungry. Therefore, a worker that would fall asleep later ends instead, as does a
+  /// less urgent worker that searches for work later.
   func askForThread() {
     for workerClass in WorkerClass.allCases where workerClass != self.workerClass {
       let dismissed = Self.pool(of: workerClass).state.withLock { state -> Worker? in
@@ -147,8 +147,7 @@ extension WorkerPool {
     }
   }
 
-  /// Makes the classes that were refused a thread try again, the most urgent first, because there might be room for
-  /// one.
+  /// Makes the classes that were denied a thread try again, the most urgent first, because there might be room for one.
   ///
   /// - Parameter limit: If it is not nil, only the classes that are less urgent than this one try again.
   static func serveHungry(lessUrgentThan limit: WorkerClass? = nil) {

@@ -4,8 +4,8 @@ import Synchronization
 /// Headway's threads of one class, shared by all queues of the process.
 ///
 /// A worker takes the oldest piece of work. If there is none, it sleeps on its own semaphore, and ends after some
-/// seconds. The number of workers at work is the number of processors. The ``PoolManager`` finds those that are
-/// blocked, and other workers take their places. `README.md` next to this file explains why no work is forgotten.
+/// seconds. The number of workers at work is the number of processors. The ``PoolManager`` finds blocked workers, and
+/// other workers take their places. `README.md` next to this file explains why no work is forgotten.
 final class WorkerPool: WorkExecutor {
   private static let normal = WorkerPool(.normal)
   private static let utility = WorkerPool(.utility)
@@ -33,21 +33,21 @@ final class WorkerPool: WorkExecutor {
     var work = WaitingWork()
     /// The sleeping workers.
     ///
-    /// The one that fell asleep last, whose memory is warm, wakes first.
+    /// The worker that fell asleep last, whose memory is warm, wakes first.
     var sleeping: [Worker] = []
     /// All workers.
     var workers: [Worker] = []
     /// The number of workers that were created or woken and have not searched for work since.
     var coming = 0
-    /// The number of workers that announced that they block, and of those that were found blocked.
+    /// The number of blocked workers, which announced that they block or were found blocked.
     var blocked = 0
     /// How many more workers than processors can be at work, because all workers at work were found blocked.
     var burst = 0
     /// There is no burst before this time, in nanoseconds of uptime, because workers that were found blocked have
     /// computed again.
     var noBurstBefore: UInt64 = 0
-    /// Whether one worker can be added to those at work, for work that has waited long while all workers are busy with
-    /// other work.
+    /// Whether one worker can be added to the workers at work, for work that has waited a long time while all of them
+    /// are busy with other work.
     var helpsOut = false
     /// The number of pieces of work that were taken.
     ///
@@ -73,7 +73,7 @@ final class WorkerPool: WorkExecutor {
 
   /// Whether work waits; readable without a lock.
   ///
-  /// A worker that has worked for long then lets other work have its turn.
+  /// A worker that has worked for a long time then lets other work have its turn.
   let workWaits = Atomic<Bool>(false)
 
   let spinning = SpinPolicy()
@@ -140,7 +140,7 @@ final class WorkerPool: WorkExecutor {
     /// The waiting work that gets no thread, because the limit is reached.
     var refused: [any PoolWork] = []
     var isLimited = false
-    /// The pool had been refused a thread, and no longer needs one.
+    /// The pool had been denied a thread, and no longer needs one.
     var isSatisfied = false
     var beginsWatch = false
     var hurries = false

@@ -1,14 +1,14 @@
 import Dispatch
 import Synchronization
 
-/// Finds workers that are blocked, and those that compute again.
+/// Finds workers that are blocked and workers that compute again.
 ///
 /// It belongs to the pool manager's thread.
 ///
 /// A worker is judged by the processor time that its thread has used since the last check, and by whether it is
 /// sleeping at the moment. Processor time alone is not sufficient, because a thread that waits for a processor looks
-/// the same. So operations that sleep, wait or read, even if repeatedly for short times, make room for others.
-/// Operations that compute do not.
+/// the same. As a result, operations that sleep, wait or read, even if repeatedly for short times, make room for
+/// others. Operations that compute do not.
 struct WorkerWatch {
   /// The shortest time between two checks, in nanoseconds.
   private static let shortestPause: UInt64 = 500_000
@@ -24,9 +24,9 @@ struct WorkerWatch {
   private static let blockedShare: (usual: UInt64, blind: UInt64) = (4, 20)
   /// How long work must wait while none is taken, in nanoseconds, before one more worker helps out.
   ///
-  /// This is longer than it takes to find blocked workers and let others take their places. It is doubled for each
-  /// worker at work beyond the maximum: many queues whose operations compute for long should get few threads, and yet
-  /// each must eventually get one.
+  /// This is longer than the time to find blocked workers and let other workers take their places. It is doubled for
+  /// each worker at work beyond the maximum: many queues whose operations compute for a long time should get few
+  /// threads, and yet each must eventually get one.
   private static let patience: UInt64 = 20_000_000
   private static let mostDoublings = 16
 
@@ -74,7 +74,7 @@ struct WorkerWatch {
     return remaining
   }
 
-  /// Checks the workers of a pool, and applies the result to the pool.
+  /// Checks the workers of a pool and applies the result to the pool.
   ///
   /// - Returns: Whether anything changed.
   private mutating func look(at pool: WorkerPool, _ now: UInt64) -> Bool {
@@ -110,14 +110,14 @@ struct WorkerWatch {
     case blocked, computing
     /// It has used some of the time.
     ///
-    /// Or it has used none, but is not asleep.
+    /// Or it has used none but is not asleep.
     case unclear
   }
 
   /// Judges a worker by the time since it was last judged; nil if that is too short.
   private static func judge(_ worker: Worker, wasBlocked: Bool, _ now: UInt64) -> Judgement? {
     guard let probe = worker.probe, let time = probe.processorTime else { return nil }
-    // It has slept in the pool since then, so what it did before does not count. Or its clock has jumped.
+    // It has slept in the pool since then, so its previous activity does not count. Or its clock has jumped.
     guard let seen = worker.seen, seen.sleepCount == worker.sleepCount, seen.processorTime <= time else {
       worker.seen = (worker.sleepCount, now, time)
       return nil
@@ -132,8 +132,8 @@ struct WorkerWatch {
       worker.seen = (seen.sleepCount, now, time)
       return .unclear
     }
-    // It slept when it was found blocked, and has not run since. So the kernel, which would take its time, does not
-    // need to be queried. Hundreds of workers can be blocked while others wait for their places.
+    // It slept when it was found blocked. It has not run since. Therefore, the kernel, which would take its time, does
+    // not need to be queried. Hundreds of workers can be blocked while others wait for their places.
     if wasBlocked, used == 0 {
       worker.seen = (seen.sleepCount, now, time)
       return .blocked
@@ -155,6 +155,6 @@ struct PoolSample {
   var blocked: [(worker: Worker, sleepCount: UInt64)] = []
   var computing: [(worker: Worker, sleepCount: UInt64)] = []
   var isSomeBusy = false
-  /// No work has been taken for long, so one more worker can be at work.
+  /// No work has been taken for a long time, so one more worker can be at work.
   var helpsOut = false
 }

@@ -17,8 +17,8 @@ enum {
   headway_fcntl_gate = 0x48445759,
 };
 
-/// Registers the file system `headway-gated`, and returns a result code. It passes all calls on to the default one, but
-/// syncs nothing, and does not sleep.
+/// Registers the file system `headway-gated` and returns a result code. It passes all calls on to the default file
+/// system, but does not sync or sleep.
 int headway_register_gated_vfs(void);
 
 #endif

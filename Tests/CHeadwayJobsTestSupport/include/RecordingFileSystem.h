@@ -10,7 +10,7 @@ enum {
   headway_sync,
 };
 
-/// What a connection has done to a database or its log.
+/// The changes that a connection has made to a database or its log.
 typedef struct headway_file_change {
   int kind;
   /// Whether it concerns the log, and not the database.
@@ -32,7 +32,7 @@ int headway_recorded_count(void);
 /// One of the changes. The recording must not be stopped in the meantime.
 headway_file_change headway_recorded_change(int index);
 
-/// Ends the recording, and forgets the changes. Connections that are open can still be used.
+/// Ends the recording and forgets the changes. Connections that are open can still be used.
 void headway_stop_recording(void);
 
 #endif

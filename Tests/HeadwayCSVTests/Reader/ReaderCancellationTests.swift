@@ -17,7 +17,7 @@ import Testing
   @Test(
     "I3: in a cancelled task, the next row throws CancellationError, the following one is nil, and nothing is read",
     arguments: [
-      // Rows that have been read are left.
+      // Rows that have been read remain.
       (rowCount, 10),
       // Further rows would have to be read.
       (3, 3),

@@ -12,8 +12,8 @@ struct Feeding {
 
   /// Parses an input in pieces and returns every record.
   ///
-  /// Each call gets a buffer of exactly the bytes that it may read, so a sanitizer detects any read beyond them.
-  /// Each call also checks that the parser leaves no more bytes than documented.
+  /// Each call gets a buffer of exactly the bytes that it may read, so a sanitizer detects any read beyond them. Each
+  /// call also checks that the parser leaves at most as many bytes as documented.
   func records(of input: [UInt8]) -> [ParsedRecord] {
     var parser = CSVParser(dialect: dialect, maxRecordLength: maxRecordLength)
     var records: [ParsedRecord] = []
@@ -47,8 +47,10 @@ struct Feeding {
   }
 }
 
-/// Expects that an input gives the same records, lines, offsets and defects no matter how it is cut: in pieces of every
-/// size from 1 to its length plus one, with the end reported along with the last piece and separately.
+/// Expects that an input gives the same records, lines, offsets and defects no matter how it is cut.
+///
+/// The pieces have every size from 1 to the length of the input plus one. The end is reported along with the last
+/// piece, and separately.
 func expectSameInAllPieces(
   _ input: [UInt8], as expected: [ParsedRecord], dialect: CSVDialect = CSVDialect(),
   maxRecordLength: Int = 16 << 20, sourceLocation: SourceLocation = #_sourceLocation

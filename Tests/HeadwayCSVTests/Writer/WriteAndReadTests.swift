@@ -22,7 +22,7 @@ import Testing
       #expect(try rows.map { try $0.fields } == table, "seed \(seed)")
       #expect(rows.first?.header.names == columns, "seed \(seed)")
     }
-    // Rows of one dialect are written in another, and are read back the same.
+    // Rows of one dialect are written in another and are read back the same.
     let other = randomDialect(using: &generator)
     let copy = CSVWriter(options: .init(dialect: other))
     try reader.forEachRow { try copy.write($0) }

@@ -127,7 +127,7 @@ struct RunningDashboard: Sendable {
     return try await send(.POST, path, headers: headers ?? usual, body: body)
   }
 
-  /// Changes something, and returns the page that follows.
+  /// Changes something and returns the page that follows.
   mutating func change(
     _ fields: KeyValuePairs<String, String>, location: SourceLocation = #_sourceLocation
   ) async throws -> String {

@@ -2,7 +2,7 @@
 import Headway
 @_spi(JobStore) import HeadwayJobs
 
-/// Jobs in all states, without a worker that runs them by itself.
+/// Jobs in all states, without a worker that runs them automatically.
 struct Scene: Sendable {
   let jobs: Jobs
   let worker: WorkerID

@@ -15,7 +15,7 @@ enum JPEGFixture {
       codec.deallocate()
       manager.deallocate()
     }
-    // Errors end the process: none are expected.
+    // Errors terminate the process: none are expected.
     codec.pointee.err = jpeg_std_error(manager)
     jpeg_CreateCompress(codec, JPEG_LIB_VERSION, MemoryLayout<jpeg_compress_struct>.size)
     var (bytes, count) = (UnsafeMutablePointer<UInt8>?.none, UInt(0))

@@ -15,7 +15,7 @@ enum PNGFixture {
     palette: [(UInt8, UInt8, UInt8)] = [], paletteAlpha: [UInt8] = [], row: (Int) -> [UInt8]
   ) -> [UInt8] {
     let output = Output()
-    // Errors end the process: none are expected.
+    // Errors terminate the process: none are expected.
     var png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nil, nil, nil)
     var info = png_create_info_struct(png)
     png_set_write_fn(
@@ -58,7 +58,7 @@ enum PNGFixture {
     return bigEndian(UInt32(content.count)) + checked + bigEndian(checksum(checked))
   }
 
-  /// A file that declares a size, but has only the beginning of its pixels.
+  /// A file that declares a size but has only the beginning of its pixels.
   static func declaring(width: UInt32, height: UInt32) -> [UInt8] {
     let header = bigEndian(width) + bigEndian(height) + [8, 6, 0, 0, 0]
     return signature + chunk("IHDR", header) + chunk("IDAT", [0x78, 0x9C, 0x63, 0, 0]) + chunk("IEND", [])

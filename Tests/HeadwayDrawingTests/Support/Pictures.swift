@@ -68,9 +68,9 @@ func expect(
     sourceLocation: sourceLocation)
 }
 
-/// Compares a picture with the one that is stored under a name; writes it if `HEADWAY_RECORD_PICTURES` is 1.
+/// Compares a picture with the picture that is stored under a name; writes it if `HEADWAY_RECORD_PICTURES` is 1.
 ///
-/// Other versions of libraries smooth edges in other ways: the mean can differ by 1 %.
+/// Other versions of libraries smooth edges in other ways: the mean can differ by 1%.
 func expectStored(
   _ image: Image, _ name: String, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {

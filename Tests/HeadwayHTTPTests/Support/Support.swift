@@ -46,7 +46,7 @@ extension HTTPField.Name {
 }
 
 extension HTTPOperation {
-  /// Runs the operation in its own queue, and waits until it has finished.
+  /// Runs the operation in its own queue and waits until it has finished.
   func run() async throws {
     let queue = OperationQueue()
     queue.addOperation(self)

@@ -5,12 +5,12 @@ import Dispatch
 /// HeadwayTestKit's `Gate` stays open.
 ///
 /// The waits have no bound: on a loaded machine, the thread that opens might not run for a long time. If a broken
-/// import never arrives, the watchdog ends the process.
+/// import never arrives, the watchdog terminates the process.
 final class Checkpoint: Sendable {
   private let arrival = DispatchSemaphore(value: 0)
   private let passage = DispatchSemaphore(value: 0)
 
-  /// Arrives, and waits.
+  /// Arrives and waits.
   func pass() {
     arrival.signal()
     passage.wait()

@@ -10,7 +10,7 @@ extension Workspace {
     try ImportDatabase(path: path("test.sqlite"), durability: durability)
   }
 
-  /// Writes a file of lines under a header, and returns an operation that imports it.
+  /// Writes a file of lines under a header and returns an operation that imports it.
   func operation(
     _ lines: [String], header: String = "id,name", table: TableSchema = .people, into database: ImportDatabase,
     options: ImportOptions = ImportOptions(), rejectedRows: RejectedRowsFile? = nil

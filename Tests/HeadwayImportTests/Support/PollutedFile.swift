@@ -5,7 +5,7 @@ import Foundation
 
 /// A damaged file that is generated from a clean table, so that its intended rows are known.
 ///
-/// The classes are those of “Pollock: A Data Loading Benchmark” (Vitagliano et al., VLDB 2023), and some more.
+/// The classes are from “Pollock: A Data Loading Benchmark” (Vitagliano et al., VLDB 2023), with some additions.
 struct PollutedFile {
   let name: String
   let bytes: [UInt8]
@@ -40,7 +40,7 @@ struct CleanTable {
     }
   }
 
-  /// How a table is written; fields that need quotes, and texts, have quotes.
+  /// How a table is written; strings, and fields that need quotes, have quotes.
   struct Form {
     var delimiter = ","
     var quote = "\""
@@ -113,7 +113,7 @@ struct CleanTable {
   /// Files with pollution in one cell of one record, the header or a row.
   ///
   /// - Parameter records: The records; record 0 is the header.
-  /// - Returns: The files.
+  /// - Returns: The files, one per kind of pollution.
   func files(pollutingRecords records: some Sequence<Int>) -> [PollutedFile] {
     let all = [Self.header] + rows
     return records.flatMap { record in

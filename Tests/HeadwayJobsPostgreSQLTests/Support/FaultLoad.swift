@@ -6,7 +6,7 @@ import Testing
 
 @testable import PostgresCrashProgram
 
-/// Workers, and a producer that counts what it has stored.
+/// Workers, and a producer that counts the jobs that it has stored.
 struct FaultLoad {
   let test: TestStore
   let table: String
@@ -24,7 +24,9 @@ struct FaultLoad {
     }
   }
 
-  /// Stores jobs one after another, and does not repeat a call whose outcome is unknown.
+  /// Stores jobs one after another.
+  ///
+  /// Does not repeat a call whose outcome is unknown.
   func produce(_ numbers: Range<Int>) async -> (stored: [Int], unknown: [Int]) {
     var (stored, unknown) = ([Int](), [Int]())
     for number in numbers {

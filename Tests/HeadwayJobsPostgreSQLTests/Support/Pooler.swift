@@ -23,7 +23,7 @@ final class Pooler: Sendable {
     try settings.write(toFile: folder + "/pgbouncer.ini", atomically: true, encoding: .utf8)
     process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    // It refuses to run as root.
+    // It does not run as root.
     let user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
     process.arguments = (geteuid() == 0 ? user : []) + ["/usr/sbin/pgbouncer", "-q", folder + "/pgbouncer.ini"]
     try process.run()

@@ -6,10 +6,10 @@ import HeadwayTestSupport
 /// Runs `psql`, as another client of the database.
 ///
 /// - Parameters:
-///   - sql: The statements.
-///   - connectionString: The database.
+///   - sql: The statements to run.
+///   - connectionString: How to connect to the database.
 /// - Throws: `PostgresServer.Failure` with the messages of `psql`.
-/// - Returns: The rows, without the names of the columns.
+/// - Returns: The rows, without column names.
 @discardableResult
 func psql(_ sql: String, _ connectionString: String) throws -> String {
   let process = Process()

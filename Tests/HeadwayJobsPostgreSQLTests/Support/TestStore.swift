@@ -5,7 +5,7 @@ import Headway
 import HeadwayJobsPostgreSQL
 import HeadwayTestSupport
 
-/// A store in a schema of its own, with the server's clock.
+/// A store in its own schema, with the server's clock.
 struct TestStore: Sendable {
   let schema: String
   let connectionString: String

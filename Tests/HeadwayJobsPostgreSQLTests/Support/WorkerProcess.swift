@@ -1,7 +1,7 @@
 #if PostgreSQL
 import Foundation
 
-/// A worker in a process of its own: `PostgresCrashProgram`.
+/// A worker in its own process: `PostgresCrashProgram`.
 final class WorkerProcess: Sendable {
   private let process: Process
   private let ending: AsyncStream<Void>
@@ -9,10 +9,11 @@ final class WorkerProcess: Sendable {
   /// Starts a worker.
   ///
   /// - Parameters:
-  ///   - test: The store.
+  ///   - test: The store that the worker uses.
   ///   - connectionString: How the worker connects, if differently from the test.
   ///   - leaseSeconds: The length of the lease. It is short by default, so that tests need not wait long.
-  ///   - launcher: The arguments of `env`, before those of the program: variables, or a program that executes another.
+  ///   - launcher: The arguments of `env`, before those of the program: variables, or a program that executes another
+  ///     program.
   /// - Throws: An error if the program can't be started.
   init(
     _ test: TestStore, connectionString: String? = nil, leaseSeconds: Int = 3, launcher: [String] = []
@@ -38,7 +39,7 @@ final class WorkerProcess: Sendable {
   /// Sends a signal to the process.
   func send(_ signal: Int32) { Foundation.kill(process.processIdentifier, signal) }
 
-  /// Kills the process, and waits until it has ended.
+  /// Kills the process and waits until it has ended.
   func kill() async {
     send(SIGKILL)
     for await _ in ending {}

@@ -43,7 +43,7 @@ final class Connection {
     return String(cString: text)
   }
 
-  /// Runs a passive checkpoint, and returns the lengths of the log and of its copied part.
+  /// Runs a passive checkpoint and returns the lengths of the log and of its copied part.
   @discardableResult
   func checkpoint() throws -> (frames: Int32, copied: Int32) {
     var frames: Int32 = -1

@@ -1,7 +1,7 @@
 #if Jobs
 import CHeadwayJobsTestSupport
 
-/// Runs an action between two steps of a checkpoint: before one of the calls that it makes to the file system.
+/// Runs an action between two steps of a checkpoint: before one of its calls to the file system.
 ///
 /// The thread of the checkpoint runs the action, so a test needs no other thread and waits for nothing.
 final class Gate {

@@ -4,15 +4,15 @@ import Foundation
 import GRDBSQLite
 import HeadwayTestKit
 
-/// What connections of this process have written to a database and its log, and what a loss of power would leave of
-/// it.
+/// The writes of this process's connections to a database and its log, and the content that would remain after a loss
+/// of power.
 final class PowerRecorder {
-  /// The contents of a file: what has been synced, and the later changes.
+  /// The contents of a file: the synced bytes, and the later changes.
   private struct File {
     var synced: [UInt8] = []
     var changes: [headway_file_change] = []
 
-    /// What is left after a loss of power, if the function returns which unsynced parts of changes are on the disk.
+    /// The content after a loss of power, if the function returns which unsynced parts of changes are on the disk.
     func left(_ isKept: () -> Bool) -> [UInt8] {
       var bytes = synced
       for change in changes { PowerRecorder.apply(change, to: &bytes, isKept) }
@@ -24,7 +24,7 @@ final class PowerRecorder {
   private var log = File()
   private var position = 0
 
-  /// Records what connections do that are opened from now on.
+  /// Records the actions of connections that are opened from now on.
   init(_ path: String) throws {
     let code = headway_start_recording(path)
     guard code == SQLITE_OK else { throw Failure(code: code) }

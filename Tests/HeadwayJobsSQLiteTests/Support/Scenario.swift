@@ -8,7 +8,7 @@ final class Scenario {
   let gate = Gate()
   /// The connection whose checkpoints pass the gate.
   let gated: Connection
-  /// A connection of the user, which never runs a checkpoint by itself.
+  /// A connection of the user, which never runs a checkpoint on its own.
   let other: Connection
   private(set) var committed = 0
 
@@ -22,7 +22,9 @@ final class Scenario {
     _ = try gated.text("SELECT count(*) FROM entry")  // Now it has opened the log.
   }
 
-  /// Commits entries, each of which needs a page, in one transaction or in several.
+  /// Commits entries, in one transaction or in several.
+  ///
+  /// Each entry needs a page.
   func commit(_ count: Int = 1, transactions: Int = 1, on connection: Connection) throws {
     for _ in 0..<transactions {
       try connection.execute("BEGIN IMMEDIATE")
@@ -41,7 +43,7 @@ final class Scenario {
     do {
       try commit(on: other)
       isIntact = isIntact && allFound()
-      // Now the log is longer than any before it, so that the next checkpoint skips what counts as copied.
+      // Now the log is longer than any before it, so that the next checkpoint skips the frames that count as copied.
       try commit(transactions: 20, on: other)
       isIntact = isIntact && allFound()
       try connection.checkpoint()

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import HeadwayJobsSQLite
 
-/// A worker in a process of its own.
+/// A worker in its own process.
 final class WorkerProcess: Sendable {
   private let identifier: pid_t
   private let ending: AsyncStream<Void>
@@ -47,7 +47,7 @@ final class WorkerProcess: Sendable {
   /// Waits until the process has ended.
   func end() async { for await _ in ending {} }
 
-  /// Kills the process, and waits until it has ended.
+  /// Kills the process and waits until it has ended.
   func kill() async {
     send(SIGKILL)
     await end()

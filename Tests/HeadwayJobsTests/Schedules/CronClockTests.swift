@@ -46,7 +46,7 @@ import Testing
   ]
 
   static let repeated: [ClockCase] = [
-    // node-cron 563, eliza 11099: 1:00 to 2:00 is there twice.
+    // node-cron 563, eliza 11099: 1:00 to 2:00 occurs twice.
     ClockCase(
       "30 1 * * *", "America/New_York", after: "2026-11-01T04:00:00Z", "2026-11-01T05:30:00Z", "2026-11-02T06:30:00Z"),
     ClockCase("30 1 * * *", "America/New_York", after: "2026-11-01T05:59:00Z", "2026-11-02T06:30:00Z"),
@@ -64,12 +64,12 @@ import Testing
       "2026-10-25T02:00:00Z"),
     // The first minute of the repeated hour (cron-utils 112).
     ClockCase("* * * * *", "America/Sao_Paulo", after: "2016-02-21T02:00:00Z", "2016-02-21T02:01:00Z"),
-    // The last hour of a day is there twice, so that the day begins later.
+    // The last hour of a day occurs twice, so that the day begins later.
     ClockCase("0 0 * * *", "America/Sao_Paulo", after: "2016-02-21T01:30:00Z", "2016-02-21T03:00:00Z"),
     ClockCase(
       "30 23 * * *", "America/Sao_Paulo", after: "2016-02-21T01:00:00Z", "2016-02-21T01:30:00Z",
       "2016-02-22T02:30:00Z"),
-    // Half an hour is there twice.
+    // Half an hour occurs twice.
     ClockCase(
       "45 1 * * *", "Australia/Lord_Howe", after: "2026-04-04T14:00:00Z", "2026-04-04T14:45:00Z",
       "2026-04-05T15:15:00Z"),

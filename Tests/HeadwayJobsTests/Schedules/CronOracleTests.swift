@@ -95,7 +95,7 @@ private struct Oracle {
   private let start: Int
   /// The minutes in UTC, from two days before the start.
   private let times: [Int]
-  /// What the clock shows at these minutes.
+  /// The clock's readings at these minutes.
   private let locals: [Int]
   /// The day, the month and the weekday of each day of the clock.
   private let dates: [Int: [Int]]

@@ -2,10 +2,10 @@ import FoundationEssentials
 @_spi(JobStore) import HeadwayJobs
 import Testing
 
-/// What is a cron expression, and which mistake is in which column.
+/// The syntax of cron expressions, and the columns of mistakes.
 @Suite struct CronSyntaxTests {
   @Test(
-    "J70: a wrong expression is an error with the column",
+    "J70: an invalid expression is rejected with the column of the mistake",
     arguments: [
       ("", 1), ("   ", 4), ("* * * *", 8), ("0 0 * * * *", 11), ("60 * * * *", 1), ("0 24 * * *", 3), ("0 0 0 * *", 5),
       ("0 0 32 * *", 5), ("0 0 * 13 *", 7), ("0 0 * 0 *", 7), ("0 0 * * 8", 9), ("  0  24 * * *", 6), ("x * * * *", 1),
@@ -56,7 +56,7 @@ import Testing
     // As in Vixie cron, a star that begins a field does not restrict it.
     #expect(try days("0 0 */2 * fri", 2) == [9, 23])
     #expect(try days("0 0 1-31/2 * fri", 5) == [1, 2, 3, 5, 7])
-    // Impossible with one kind of days alone.
+    // Impossible with only one kind of day.
     #expect(try days("0 0 31 2 mon", 1) == [31 + 2])
   }
 

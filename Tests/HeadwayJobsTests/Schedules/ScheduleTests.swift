@@ -5,7 +5,7 @@ import Testing
 
 /// Schedules with a worker.
 @Suite struct ScheduleTests {
-  @Test("J74: a worker runs the jobs of a schedule, which know their ticks")
+  @Test("J74: a worker runs the jobs of a schedule, which contain their ticks")
   func worker() async throws {
     let workshop = Workshop()
     let log = Log()
@@ -40,7 +40,7 @@ import Testing
     #expect(log.entries == ["scheduled", "scheduled", "scheduled"])
   }
 
-  @Test("J75: schedules are changed by name, and a name without a schedule is an error")
+  @Test("J75: schedules are changed by name, and a name without a schedule is rejected")
   func names() async throws {
     let jobs = Workshop().jobs
     try await jobs.schedule("name", .every(.seconds(5)), job: Scheduled())
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("J70: options of a schedule are those of its jobs, except for dates")
+  @Test("J70: a schedule applies its options to its jobs, except for dates")
   func options() async throws {
     let jobs = Workshop().jobs
     let date = jobs.store.now.date

@@ -6,7 +6,7 @@ final class FIFOWriter: Sendable {
 
   /// Waits for a reader.
   init(_ path: String) {
-    // Writing to a FIFO without a reader should be a visible error, and not end the process.
+    // Writing to a FIFO without a reader should be a visible error, and not terminate the process.
     signal(SIGPIPE, SIG_IGN)
     descriptor = open(path, O_WRONLY | O_CLOEXEC)
     precondition(descriptor >= 0)

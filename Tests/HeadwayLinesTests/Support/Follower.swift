@@ -41,7 +41,7 @@ final class Follower: Sendable {
   /// The delivered lines.
   var lines: [SeenLine] { seen.lines.withLock { $0 } }
 
-  /// The texts of the delivered lines.
+  /// The contents of the delivered lines.
   var texts: [String] { lines.map { String(decoding: $0.bytes, as: UTF8.self) } }
 
   /// Waits until the reader has found all there is.

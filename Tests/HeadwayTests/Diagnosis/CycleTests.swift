@@ -48,7 +48,7 @@ import Testing
     #expect(inner.firstDependencyCycle() == [inner, nested, group])
     #expect(group.diagnosis.hasPrefix("‘group’ never runs, since it is part of a cycle"))
     inner.cancel()
-    // Threads of the pool end the operations of a group that has not started.
+    // Threads of the pool finish the operations of a group that has not started.
     let hasEnded = eventually {
       executor.runSteps()
       return queue.operationCount == 0

@@ -204,7 +204,7 @@ import Glibc
     #expect(found().isEmpty)
   }
 
-  @Test("Q18: all queues of the process are included, in the order of their creation, but none that was freed")
+  @Test("Q18: all queues of the process are included, in order of creation, but none that was freed")
   func allQueues() async {
     let names = (0..<3).map { "all queues \($0)" }
     let queues = names.map { OperationQueue(name: $0) }
@@ -220,7 +220,7 @@ import Glibc
     withExtendedLifetime(queues) {}
   }
 
-  @Test("Q18, Q11: queues can be created and freed while snapshots of all are made")
+  @Test("Q18, Q11: queues can be created and freed during snapshots of all queues")
   func creation() {
     let isOver = Atomic<Bool>(false)
     onThreads(3) { thread in

@@ -81,7 +81,7 @@ import Android
     #expect(event.contains("‘behind’ waits for ‘caller"))
   }
 
-  @Test("W4: an operation waits for all operations of a queue, one of which depends on it") func waitOnQueue() {
+  @Test("W4: an operation waits for all operations of a queue that contains one of its dependents") func waitOnQueue() {
     let (queue, other) = (OperationQueue(), OperationQueue())
     let dependent = BlockOperation(name: "dependent")
     let caller = BlockOperation(name: "caller") { other.waitUntilAllOperationsAreFinished() }

@@ -22,7 +22,7 @@ struct AdmissionModel {
     var isInRun = false
   }
 
-  /// In the order of adding.
+  /// In insertion order.
   var entries: [Entry] = []
   var limit = Int.max
   var isSuspended = false
@@ -59,7 +59,7 @@ struct AdmissionModel {
     }
   }
 
-  /// How many could start, except for those that threads are about to start.
+  /// How many operations could start, excluding operations that threads are about to start.
   func startable(beside others: Set<Int> = []) -> Int {
     let places = isSuspended ? 0 : max(0, limit - running)
     return leaving.count + min(places, leavingWithinLimit.count + candidates.count { !others.contains($0) })

@@ -29,8 +29,8 @@ final class CountedMember: Sendable {
   deinit { census.leave() }
 }
 
-/// The commands for batches: threads take them, and start and end their operations, in any order among all of them. So
-/// anything else can happen between any two steps of a thread.
+/// The commands for batches: threads take them, and start and end their operations, in any order among all of them. As
+/// a result, anything else can happen between any two steps of a thread.
 extension AdmissionProgram {
   mutating func takeBatchCommand() throws -> String {
     let number = random(0...threads.count - 1)
@@ -56,7 +56,7 @@ extension AdmissionProgram {
     return "fill \(number)"
   }
 
-  /// The operations that the threads will start first, from batches from which none has been removed.
+  /// The operations that the threads will start first, from batches that are still complete.
   var firstOfBatches: Set<Int> {
     var numbers: Set<Int> = []
     for thread in threads {
@@ -186,7 +186,7 @@ extension AdmissionProgram {
     }
   }
 
-  /// Does what the batch's thread does when an operation's work is done: the queue is updated later.
+  /// Acts as the batch's thread does when an operation's work is done: the queue is updated later.
   private mutating func endCurrent(of number: Int) throws {
     guard let current = threads[number].current else { return }
     threads[number].current = nil
@@ -225,7 +225,7 @@ extension AdmissionProgram {
     threads[number].isContinued = true
   }
 
-  /// Makes all threads end the operations that they have begun, and leave their batches.
+  /// Makes all threads finish the operations that they have begun and leave their batches.
   mutating func endBatches() throws {
     for number in threads.indices {
       if threads[number].batch.isActive, threads[number].isFresh { try pop(of: number) }

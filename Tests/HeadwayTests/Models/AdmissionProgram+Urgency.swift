@@ -1,6 +1,6 @@
 @testable import Headway
 
-/// Qualities of service: operations that wait for others without depending on them raise those.
+/// Qualities of service: operations that wait for other operations without depending on them raise them.
 ///
 /// All operations are in the lists of the normal class, so that the order stays the model's; they are marked as with
 /// classes.
@@ -10,7 +10,7 @@ extension AdmissionProgram {
     random(0...2) > 0 ? .default : [.background, .utility, .userInteractive][random(0...2)]
   }
 
-  /// Does what an operation does that has become more urgent, or has a more urgent dependent.
+  /// Acts as an operation that has become more urgent, or has a more urgent dependent.
   mutating func setUrgency(of number: Int, level: Int) {
     _ = operations[number].state.raiseQuality(level: level)
     noteUrgency()
@@ -28,7 +28,7 @@ extension AdmissionProgram {
     noteReclaimed()
   }
 
-  /// P5: looks for an operation that is less urgent than one that waits for it.
+  /// P5: looks for an operation that is less urgent than an operation that waits for it.
   func findInversion() -> String? {
     // From the last to the first: the most urgent operation behind each, and behind each barrier.
     var (segment, behind) = (WorkerClass.background, WorkerClass.background)

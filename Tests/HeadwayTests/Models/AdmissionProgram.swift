@@ -7,7 +7,7 @@ private final class OwnStartOperation: BlockOperation, @unchecked Sendable {
   override func start() { super.start() }
 }
 
-/// Is taken in batches, and can have code to run when it is freed.
+/// Is taken in batches and can have code to run when it is freed.
 private final class OwnMainOperation: BlockOperation, @unchecked Sendable {
   override func main() { super.main() }
 }
@@ -35,7 +35,7 @@ struct AdmissionProgram: ~Copyable {
   let home = ToldQueue()
   /// Batches have results that were not collected.
   var hasUncollected = false
-  /// The count was not exact after each one that was collected.
+  /// The count was not exact after each collected operation.
   var isMiscounted = false
   let census: Crowd
   /// The levels of quality of service that the state machine was notified of.
@@ -67,7 +67,7 @@ struct AdmissionProgram: ~Copyable {
     // Batches are long if many operations are ready: every tenth program begins with many, and continues with batches.
     let isLong = random(0...9) == 0
     if isLong { (added, batchCommands) = (random(30...60), 70) }
-    // Every fourth queue starts its operations in the order of adding.
+    // Every fourth queue starts its operations in insertion order.
     if random(0...3) == 0 {
       (model.order, admission.order) = (.fifo, .fifo)
       (model.limit, admission.limit) = (1, 1)
@@ -149,8 +149,8 @@ struct AdmissionProgram: ~Copyable {
       operation.cancel()
       model.entries[number].isCancelled = true
     }
-    // Ended by that, like an operation of a subclass that ends itself when it is cancelled: then the queue does not
-    // accept it.
+    // Cancelling ends it, like an operation of a subclass that ends itself when it is cancelled. In that case, the
+    // queue does not accept it.
     if operation.isCancelled, random(0...1) == 0 {
       operation.end()
       model.entries[number].state = .finished
@@ -201,7 +201,7 @@ struct AdmissionProgram: ~Copyable {
     if let actual { started.append(actual) }
   }
 
-  /// Does what `OperationQueue` does when an operation has ended: its dependents are processed first.
+  /// Acts as `OperationQueue` does when an operation has ended: its dependents are processed first.
   private mutating func finish(_ number: Int) {
     let wereReady = model.entries.indices.filter { model.isReady($0) }
     operations[number].end()
@@ -238,7 +238,7 @@ struct AdmissionProgram: ~Copyable {
     model.entries[number].dependencies.insert(dependency)
   }
 
-  /// Does what an operation does that becomes ready.
+  /// Acts as an operation that becomes ready.
   mutating func notifyReady(except wereReady: [Int]) {
     for number in model.entries.indices where model.isReady(number) && !wereReady.contains(number) {
       admission.becameReady(operations[number])
@@ -289,7 +289,9 @@ struct AdmissionProgram: ~Copyable {
     }
   }
 
-  /// Runs all remaining operations, and cancels those that wait in cycles.
+  /// Runs all remaining operations.
+  ///
+  /// Cancels operations that wait in cycles.
   private mutating func drain() throws {
     try endBatches()
     (model.isSuspended, admission.isSuspended) = (false, false)

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("Q3: a worker is sent for each operation that can start, and no more") func tickets() {
+  @Test("Q3: exactly one worker is sent for each operation that can start") func tickets() {
     var admission = Admission()
     admission.limit = 3
     let census = Crowd()

@@ -3,7 +3,7 @@ import Headway
 /// One step of a program, which a model and the library carry out.
 ///
 /// Operations and queues are named by their numbers in the program. Both sides skip a command that would be misuse when
-/// its turn comes. So a program stays valid no matter what is left out of it.
+/// its turn comes. As a result, a program stays valid no matter what is omitted.
 enum Command: Equatable, Sendable {
   // Changes to operations.
   case depend(Int, on: Int, requiresSuccess: Bool)
@@ -55,7 +55,7 @@ enum OperationKind: CaseIterable, Sendable {
   case asynchronous
   /// The same in the old style: overrides `start()` and the states, and posts the changes.
   case posting
-  /// Overrides `isReady`, and is ready when the program allows it.
+  /// Overrides `isReady` and is ready when the program allows it.
   case held
 }
 

@@ -70,14 +70,14 @@ struct Model {
     operations[number].failure = failure
   }
 
-  /// O6 and its consequences: all in the order in which they happen.
+  /// O6 and its consequences, in the order of occurrence.
   mutating func finish(_ number: Int) {
     guard operations[number].phase != .finished else { return }
     operations[number].phase = .finished
     operations[number].cancellationHandlers = 0
     operations[number].observation.change(values(of: number))
     operations[number].observation.hasEnded = true
-    // O8: it releases its dependencies after its completion block; observers are no longer notified of that.
+    // O8: it releases its dependencies after its completion block; observers are no longer notified of this change.
     if operations[number].completionBlock == nil { operations[number].dependencies = [] }
     // D3: dependents that required it to succeed are cancelled before they are released.
     cancelSuccessDependents(of: number)
@@ -115,7 +115,9 @@ struct Model {
     for dependent in dependents { cancel(dependent) }
   }
 
-  /// An operation gets the error of one that it required to succeed, and is about to be cancelled.
+  /// An operation gets the error of a dependency that it required to succeed.
+  ///
+  /// It is about to be cancelled.
   mutating func scheduleCancellation(_ number: Int, _ failure: Failure, by failedDependency: Int) {
     guard operations[number].phase != .finished, operations[number].failure == nil else { return }
     fail(number, failure)

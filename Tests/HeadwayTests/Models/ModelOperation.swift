@@ -14,7 +14,7 @@ struct ModelOperation {
   /// It has finished, and its dependents no longer need to wait.
   var hasReleased = false
   var isCancelled = false
-  /// In the order of adding; released at the end (O8).
+  /// In insertion order; released at the end (O8).
   var dependencies: [Int] = []
   /// D3: the operations that require this one to succeed, in the order of their requirements.
   var successDependents: [Int] = []

@@ -2,7 +2,7 @@ import Headway
 
 /// The state of a queue that the rules use.
 struct ModelQueue {
-  /// Q5: the operations that have not finished, in the order of adding.
+  /// Q5: the operations that have not finished, in insertion order.
   var operations: [Int] = []
   let order: QueueOrder
   var isSuspended = false
@@ -19,14 +19,14 @@ extension Model {
   /// The operation that the queue starts now, if any.
   func next(of queue: Int) -> Int? {
     let queue = queues[queue]
-    // C5: cancelled operations leave unconditionally, unless they have code to run for that.
+    // C5: cancelled operations leave unconditionally, unless they have cancellation code to run.
     let cancelled = queue.operations.filter { isWaiting($0) && operations[$0].isCancelled }
     if let first = cancelled.first(where: { operations[$0].kind != .posting }) { return first }
     // Q3, Q4.
     let running = queue.operations.count { operations[$0].phase == .executing }
     guard !queue.isSuspended, queue.limit == -1 || running < queue.limit else { return nil }
     if let first = cancelled.first { return first }
-    // P2: the highest priority, and among equals the one that was added first.
+    // P2: the highest priority, and among equals the operation that was added first.
     let candidates = queue.operations.filter { isWaiting($0) && mayStart($0) && !isBehindOthers($0) }
     let highest = candidates.map { operations[$0].priority }.max()
     return candidates.first { operations[$0].priority == highest }

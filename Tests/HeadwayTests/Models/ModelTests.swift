@@ -1,7 +1,8 @@
 import Testing
 
-/// Random programs of commands are executed by the library and by a model of the rules, and compared after each
-/// command.
+/// The library and a model of the rules execute random programs of commands.
+///
+/// They are compared after each command.
 ///
 /// A program that fails is reduced before it is shown. For a program that stops the process, `HEADWAY_MODEL_TRACE=1`
 /// prints each seed before its turn.

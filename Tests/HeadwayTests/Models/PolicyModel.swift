@@ -24,7 +24,7 @@ struct PolicyModel {
     }
   }
 
-  /// What is known of a key.
+  /// The state of a key.
   struct Key {
     var limits: KeyLaneLimits
     var turn: UInt64 = 0
@@ -83,7 +83,7 @@ struct PolicyModel {
     return best ?? entries.indices.first { entries[$0].isBarrier && mayStart($0) }
   }
 
-  /// Whether an operation comes before another one of its key.
+  /// Whether an operation precedes another operation of its key.
   private func precedes(_ number: Int, _ other: Int) -> Bool {
     let (one, two) = (entries[number].priority, entries[other].priority)
     return one == two ? number < other : one > two
@@ -115,7 +115,7 @@ struct PolicyModel {
     chooseTurns()
   }
 
-  /// Ends an operation that runs, or one that was cancelled before it started.
+  /// Finishes an operation that runs or was cancelled before it started.
   mutating func end(_ number: Int, _ result: BreakerState.Result) {
     if entries[number].phase == .running, let key = entries[number].key {
       keys[key]?.limits.noteEnd()
@@ -135,7 +135,7 @@ struct PolicyModel {
   /// Notes the time for all keys.
   mutating func noteTimes() { for key in keys.keys { keys[key]?.limits.noteTime(now) } }
 
-  /// Does what is due at a time.
+  /// Performs the actions that are due at a time.
   mutating func advance(to now: ClockTime) {
     self.now = now
     for number in waiting { if let end = entries[number].delayEnd, end <= now { entries[number].delayEnd = nil } }

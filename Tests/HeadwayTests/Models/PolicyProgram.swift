@@ -19,7 +19,7 @@ private final class SteppedDriver: AlarmDriver {
 
   func sleep() { state.withLock { $0.alarm = nil } }
 
-  /// Advances to the time of the next alarm, or to a time before that, and rings the alarm.
+  /// Advances to the time of the next alarm, or to an earlier time, and rings the alarm.
   ///
   /// - Returns: Whether there may be more to ring.
   func advance(to end: ClockTime) -> Bool {
@@ -137,7 +137,7 @@ struct PolicyProgram {
     let priority =
       kinds.contains(.priority) && !isBarrier
       ? QueuePriority.allCases.randomElement(using: &generator) ?? .normal : .normal
-    // Each operation has at most one dependent, so that the order in which dependents become ready does not matter.
+    // Each operation has at most one dependent, so the order of readiness among dependents does not matter.
     var dependency: Int?
     if kinds.contains(.dependency), number > 0, random(0...2) == 0 {
       let other = random(max(0, number - 4)...number - 1)
@@ -260,12 +260,12 @@ struct PolicyProgram {
         throw Divergence(description: "\(number) started before \(next)")
       }
       model.start(number)
-      // A barrier runs a block, and has ended.
+      // A barrier runs a block and has ended.
       if model.entries[number].isBarrier { model.end(number, .success) }
     }
   }
 
-  /// Ends all operations, and checks that none is lost.
+  /// Ends all operations and checks that none is lost.
   private mutating func drain() throws {
     suspend(false)
     setLimit(OperationQueue.defaultMaxConcurrentOperationCount)

@@ -39,8 +39,10 @@ struct ProgramRun {
     return end()
   }
 
-  /// Cancels all remaining operations, which then end even if suspended, and with any limit, except for those that have
-  /// code to run for that, which runs when it may.
+  /// Cancels all remaining operations.
+  ///
+  /// They then end even if suspended, and with any limit. Only operations with cancellation code end when that code may
+  /// run.
   private mutating func end() -> Divergence? {
     let numbers = Array(program.operations.indices)
     var commands = numbers.map { Command.cancel($0) } + numbers.map { .finish($0, isFailure: false) }
@@ -68,8 +70,7 @@ struct ProgramRun {
     return difference.map { Divergence(command: "\(command)", difference: $0) }
   }
 
-  /// Threads of the pool call the completion blocks of operations that were in no queue, and then release the
-  /// dependencies.
+  /// Threads of the pool call the completion blocks of operations that were in no queue, then release the dependencies.
   private func awaitPool() {
     for (operation, real) in zip(model.operations, real.operations) {
       guard let real, !operation.wasAdded, !operation.completions.isEmpty else { continue }

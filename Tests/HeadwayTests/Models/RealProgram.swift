@@ -117,7 +117,7 @@ final class RealProgram: @unchecked Sendable {
 // MARK: Observing
 
 extension RealProgram {
-  /// In the order in which the model notifies of several changes that happen at the same time.
+  /// In the model's order of notifications for simultaneous changes.
   private func observe(_ number: Int) {
     guard let real = operations[number], real.tokens.isEmpty else { return }
     let (operation, witness) = (real.operation, real.witness)

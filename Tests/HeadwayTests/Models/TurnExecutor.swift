@@ -27,7 +27,7 @@ final class TurnExecutor: WorkExecutor {
   /// Calls one completion block; false if there is none.
   func callCompletionBlock() -> Bool { blocks.runFirst() }
 
-  /// The queue requests a thread again and again, and has nothing to start.
+  /// The queue requests a thread again and again and has nothing to start.
   var isAskedForEver: Bool { visits.isEndless }
 }
 

@@ -6,7 +6,7 @@ import Synchronization
 final class ValueProgramRun: Sendable {
   private let program: ValueProgram
   private let crowd = Crowd()
-  /// The nodes that are not groups, in the order in which they began.
+  /// The nodes that are not groups, in starting order.
   private let begun = EventRecorder<Int>()
   /// The object that functions hold while they exist.
   private let tokens: Tokens

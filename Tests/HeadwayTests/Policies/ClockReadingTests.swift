@@ -21,7 +21,7 @@ import Testing
     #expect(read(40)! == (5 * second, true) && read(41)! == (6 * second, false))
   }
 
-  @Test("X9: the order in which threads note the instants that they have read does not affect the time")
+  @Test("X9: threads can note the instants that they have read in any order without affecting the time")
   func order() {
     var reading = ClockReading(Instant(offset: .zero))
     let version = reading.version

@@ -50,7 +50,7 @@ import Testing
       if !only.contains(.joinWaiting) { #expect(crowds.allSatisfy { $0.most <= 1 }, "seed \(seed): \(only)") }
     }
 
-    /// What one task does.
+    /// The work of one task.
     private func act(_ generator: SeededGenerator) async {
       var random = generator
       for _ in 0..<60 {
@@ -70,7 +70,7 @@ import Testing
       }
     }
 
-    /// Uses a share in one of several ways.
+    /// Uses a share in various ways.
     private func use(
       _ share: CoalescedTask<Int>, _ coalescing: CoalescingPolicy, _ before: Int, _ random: inout SeededGenerator
     ) async {

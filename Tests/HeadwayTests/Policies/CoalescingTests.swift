@@ -22,7 +22,7 @@ import Testing
     #expect(calls.value == 1)
   }
 
-  @Test("X5: a call does not join an operation that has started, unless it says so")
+  @Test("X5: a call does not join an operation that has started, unless its policy allows it")
   func joinsRunning() async throws {
     let (queue, started, end, calls) = (OperationQueue(), Gate(), Gate(), Counter())
     let first = queue.addTask(coalescing: "a") {
@@ -73,7 +73,7 @@ import Testing
     try await queue.addTask(coalescing: "a") {}.value
   }
 
-  @Test("X5: keys of different queues are independent, also those of a group")
+  @Test("X5: keys of different queues are independent, even keys in a group")
   func queues() async throws {
     let (other, group) = (OperationQueue(limit: 1), GroupOperation())
     let ends = [queue.occupy(), other.occupy()]
@@ -130,7 +130,7 @@ import Testing
     #expect(!shares[2].isCancelled)
   }
 
-  @Test("X5: the caller that came first takes nothing away from the others when it loses interest")
+  @Test("X5: when the first caller loses interest, the other callers still get the value")
   func firstLeaves() async throws {
     let (started, end) = (Gate(), Gate())
     let first = queue.addTask(coalescing: "a", by: .joinUnfinished) {
@@ -155,7 +155,7 @@ import Testing
     #expect(try await second.value == 1)
   }
 
-  @Test("X5: losing interest ends the wait for the value immediately, of this caller alone")
+  @Test("X5: losing interest stops the wait for the value immediately, of this caller alone")
   func waits() async throws {
     let end = queue.occupy()
     let (first, second) = (queue.addTask(coalescing: "a") { 1 }, queue.addTask(coalescing: "a") { 2 })
@@ -289,7 +289,7 @@ import Testing
     #expect(calls.value == 1)
   }
 
-  @Test("X5, Q17: a closed queue joins, and a new operation that it refuses replaces nothing")
+  @Test("X5, Q17: a closed queue joins, and a new operation that it rejects replaces nothing")
   func closed() async throws {
     let end = queue.occupy()
     let last = queue.addTask(coalescing: "a") { 1 }
@@ -393,7 +393,7 @@ import Testing
     #expect(order.events == ["a", "barrier"] && queue.progress.completedUnitCount == 2)
   }
 
-  @Test("X5, Q4, Q12: in a suspended queue and in one with the order of adding, calls join and leave as in others")
+  @Test("X5, Q4, Q12: in a suspended queue and in a queue with insertion order, calls join and leave as usual")
   func suspendedInOrder() async throws {
     let (queue, order) = (OperationQueue(order: .fifo), EventRecorder<Int>())
     queue.isSuspended = true
@@ -407,7 +407,7 @@ import Testing
     #expect(order.events == [2, 3])
   }
 
-  @Test("X5: a required dependency that has failed ends the operation, and the key is free")
+  @Test("X5: a required dependency that has failed finishes the operation, and the key is free")
   func dependencies() async throws {
     let failed = BlockOperation { throw Mishap() }
     OperationQueue().addOperations([failed], waitUntilFinished: true)
@@ -435,7 +435,7 @@ import Testing
 
   // MARK: Memory
 
-  @Test("X5, Q11: nothing is left of operations that have ended, and of a queue that is freed")
+  @Test("X5, Q11: nothing remains of operations that have ended or of a queue that is freed")
   func leaks() async throws {
     let (objects, freed) = (Crowd(), WeakReference<OperationQueue>())
     do {

@@ -86,7 +86,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect(try await run(queue) == ["a", "b", "c"])
   }
 
-  @Test("X6, Q5: the operations of a key start in the order of adding, whatever classes of threads run them")
+  @Test("X6, Q5: the operations of a key start in insertion order, regardless of the classes of threads that run them")
   func orderOfClasses() async throws {
     let queue = suspended()
     for (name, quality) in [("1", QualityOfService.utility), ("2", .default), ("3", .background), ("4", .default)] {
@@ -97,7 +97,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect(try await run(queue) == ["1", "2", "3", "4"])
   }
 
-  @Test("X6: a higher priority comes first, also among the operations of a key")
+  @Test("X6: a higher priority takes precedence, even among the operations of a key")
   func priorities() async throws {
     let queue = suspended()
     add("a1", key: "a", to: queue)
@@ -109,7 +109,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect(try await run(queue) == ["b2", "a2", "b1", "a1", "c1", "a3"])
   }
 
-  @Test("X6: an operation without a key counts as one that has a key of its own")
+  @Test("X6: an operation without a key is treated as if it had its own key")
   func withoutKey() async throws {
     let queue = suspended()
     add("1", key: nil, to: queue)
@@ -141,7 +141,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect(try await run(queue) == ["a1", "1", "a2"])
   }
 
-  @Test("X6, Q12: keys do not change the order of a queue that starts its operations in the order of adding")
+  @Test("X6, Q12: keys do not change the order of a queue that starts its operations in insertion order")
   func firstInFirstOut() async throws {
     let queue = OperationQueue(name: "fifo", order: .fifo)
     queue.isSuspended = true
@@ -151,7 +151,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect(try await run(queue) == ["a1", "a2", "b1"])
   }
 
-  @Test("X6, C5: cancelled operations of a key leave, and the others keep their turns")
+  @Test("X6, C5: cancelled operations of a key leave, and the remaining operations keep their turns")
   func cancelled() async throws {
     let queue = suspended()
     let first = add("a1", key: "a", to: queue)
@@ -197,7 +197,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
 
   // MARK: Limits
 
-  @Test("X7: no more operations of a key run than its limit, and those of other keys run")
+  @Test("X7: a key's running operations do not exceed its limit, and operations of other keys run")
   func bulkhead() async throws {
     let queue = OperationQueue()
     queue.setKeyPolicy(KeyPolicy(maxConcurrentOperationCount: 2), forKey: "a")
@@ -384,7 +384,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     }
     breaker.noteEnd(.failure, isProbe: false, at: 34)
     #expect(breaker.state(at: 43) == .open && breaker.state(at: 44) == .halfOpen && breaker.state(at: 54) == .closed)
-    // An operation that had its resources when the breaker opened is no probe.
+    // An operation that had its resources when the breaker opened isn't a probe.
     let isEarlyProbe = breaker.noteStart(at: 43)
     #expect(!isEarlyProbe && breaker.state(at: 43) == .open && breaker.isForgettable(at: 54))
     let isProbe = breaker.noteStart(at: 44)
@@ -412,7 +412,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     let failing = queue.addTask(.key("a")) { () async throws -> Void in throw Failure() }
     try await failing.untilFinished()
     #expect(queue.circuitBreakerState(forKey: "a") == .open)
-    // The pause is over, but the breaker is open.
+    // The pause has passed, but the breaker is open.
     clock.advance(by: .seconds(1))
     await until { upload.policyGate?.isClosed == false }
     #expect(upload.attempt == 2)
@@ -437,7 +437,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
 
   // MARK: Settings
 
-  @Test("X7: a new limit begins as if no operation had started before, and ends the wait for the old one")
+  @Test("X7: a new limit begins as if no operation had started before, and stops the wait for the old one")
   func changes() async throws {
     let queue = OperationQueue(on: clock)
     queue.defaultKeyPolicy = KeyPolicy(rateLimit: RateLimit(1, per: .seconds(1_000)))

@@ -150,7 +150,7 @@ import Testing
   }
 }
 
-/// A clock whose sleepers wake only when the test wakes them, whatever the time is.
+/// A clock whose sleepers wake only when the test wakes them, regardless of the time.
 private final class SilentClock: Clock, Sendable {
   typealias Instant = ManualClock.Instant
 

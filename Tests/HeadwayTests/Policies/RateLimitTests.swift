@@ -37,7 +37,7 @@ import Testing
         if isWindow {
           if number > Int64(count) { #expect(time >= period) }
         } else {
-          // At most the burst, one start for each full interval, and those of the millisecond for late threads.
+          // At most the burst, one start for each full interval, and the starts in the millisecond for late threads.
           #expect((number - Int64(burst)) * period <= (time + 1_000_000) * Int64(count))
         }
       }
@@ -58,7 +58,7 @@ import Testing
     #expect((exact...exact + 2 * lateness).contains(now))
   }
 
-  @Test("X4: operations of a queue start when its rate allows it, in the order of the queue")
+  @Test("X4: operations of a queue start when its rate allows it, in queue order")
   func queue() async throws {
     let (queue, clock, starts) = (OperationQueue(), ManualClock(), EventRecorder<Int>())
     queue.clock = clock
@@ -81,7 +81,7 @@ import Testing
     #expect(Set(starts.events) == Set(0..<5) && starts.events.last != 4)
   }
 
-  @Test("X4, C5: a cancelled operation leaves without counting, and a removed limit starts the others immediately")
+  @Test("X4, C5: a cancelled operation leaves without counting, and without the limit, the rest start immediately")
   func cancelled() async throws {
     let (queue, clock) = (OperationQueue(), ManualClock())
     queue.clock = clock

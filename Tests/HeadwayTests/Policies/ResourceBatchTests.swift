@@ -84,7 +84,7 @@ import Testing
     #expect(isOver.isOpen)
   }
 
-  /// What happens to an operation of a batch before it begins.
+  /// The event before an operation of a batch begins.
   enum Change: CaseIterable { case cancelled, observed, dependencyAdded }
 
   @Test(
@@ -130,7 +130,7 @@ import Testing
     Resource.leaveList(resources)
   }
 
-  @Test("X1: at random, on several threads and in several queues, no resource is used twice and none is left in use")
+  @Test("X1: at random, on several threads and in several queues, no resource is used twice and none remains in use")
   func random() async throws {
     let first = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
     for seed in first..<first + (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 20) {

@@ -10,7 +10,7 @@ import Testing
     let request: ResourceGate
     let exclusive: Set<String>
     let shared: Set<String>
-    /// Its turn among those that wait, or nil if it does not wait.
+    /// Its turn among the waiting requests, or nil if it does not wait.
     var turn: Int?
     var holds = false
     /// The turn that it keeps after it stopped waiting.

@@ -162,7 +162,7 @@ import Testing
     try await holder.untilSucceeded()
   }
 
-  @Test("X1, Q12: in a queue with the order of adding, an operation that waits for a resource holds up those behind it")
+  @Test("X1, Q12: in a queue with insertion order, an operation that waits for a resource holds up those behind it")
   func inOrder() async throws {
     let (busy, queue, go, order) = (OperationQueue(), OperationQueue(order: .fifo), Gate(), EventRecorder<Int>())
     let holder = operation(["order"]) { go.wait() }

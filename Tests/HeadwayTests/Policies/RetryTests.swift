@@ -54,7 +54,7 @@ import Testing
     #expect(operation.attemptErrors.count == 2)
   }
 
-  @Test("X2: an error that is not worth another attempt ends the operation, whichever way it says so")
+  @Test("X2: an error that is not worth another attempt finishes the operation, no matter how that is declared")
   func notRetried() async throws {
     struct Denied: RetryableError { var isRetryable: Bool { false } }
     let queue = OperationQueue(on: clock)
@@ -239,7 +239,7 @@ import Testing
     try await operation.value
   }
 
-  @Test("X2, Q8: a barrier waits until the attempts before it are over") func barrier() async throws {
+  @Test("X2, Q8: a barrier waits until all attempts before it have ended") func barrier() async throws {
     let (queue, order) = (OperationQueue(on: clock), EventRecorder<String>())
     queue.addOperation(
       TaskOperation(.retry(.constant(maxAttemptCount: 2, delay: .seconds(1)))) { attempt in
@@ -274,7 +274,7 @@ import Testing
     #expect(policy.delay(after: Mishap(), attempt: 1, using: &random) != nil)
   }
 
-  @Test("X3: the error of the total timeout says how long the attempts have run") func runningTimeOfAttempts()
+  @Test("X3: the error of the total timeout contains the run time of the attempts") func runningTimeOfAttempts()
     async throws
   {
     let (queue, begun) = (OperationQueue(on: clock), Gate())

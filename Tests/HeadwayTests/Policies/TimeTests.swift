@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("X3: delayed operations start in the order of their times, whatever the order of adding")
+  @Test("X3: delayed operations start in order of time, whatever the insertion order")
   func orderOfDelays() async throws {
     let (queue, order) = (OperationQueue(on: clock, limit: 1), EventRecorder<Int>())
     for number in [3, 1, 4, 2] {
@@ -95,7 +95,7 @@ import Testing
     try await operation.untilSucceeded()
   }
 
-  @Test("X3, C2: cancelling ends a delay immediately, and no alarm is left")
+  @Test("X3, C2: cancelling ends a delay immediately, and no alarm remains")
   func cancelledDelay() async throws {
     let (queue, operation) = (OperationQueue(on: clock), BlockOperation {})
     operation.policy = OperationPolicy(delay: .seconds(1_000_000_000_000))
@@ -118,7 +118,7 @@ import Testing
     await ran.untilOpen()
   }
 
-  @Test("X3, Q12: in a queue with the order of adding, a delayed operation holds up those behind it")
+  @Test("X3, Q12: in a queue with insertion order, a delayed operation holds up those behind it")
   func delayInOrder() async throws {
     let (queue, order) = (OperationQueue(order: .fifo), EventRecorder<Int>())
     queue.clock = clock
@@ -171,7 +171,7 @@ import Testing
     guard case .failure? = operation.outcome else { return #expect(Bool(false), "\(operation)") }
   }
 
-  @Test("X3: an operation that has not started when its total time is over fails without running")
+  @Test("X3: an operation that has not started when its total time is up fails without running")
   func totalTimeout() async throws {
     let (queue, handled, ran) = (OperationQueue(on: clock, limit: 0), Gate(), Gate())
     queue.failureHandler = { _, error in if error is TimeLimitError { handled.open() } }
@@ -242,7 +242,7 @@ import Testing
     init(_ number: Int) { self.number = number }
   }
 
-  @Test("X3: alarms that are set, moved and removed at random ring in the order of their times", arguments: 0..<50)
+  @Test("X3: alarms that are set, moved and removed at random ring in order of time", arguments: 0..<50)
   func heap(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var (heap, expected) = (AlarmHeap(), [Int: ClockTime]())

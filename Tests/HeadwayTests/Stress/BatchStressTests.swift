@@ -7,7 +7,7 @@ import Testing
 /// Like `StressTests`, with operations that threads take in batches: blocks, and subclasses that start with `main()`
 /// and end when that returns.
 @Suite("Stress of runs", .hangLimit, .serialized) struct BatchStressTests {
-  @Test("O1, C3, D1, K2, P2, Q4, Q5, Q6, Q8, W1, W2: under mayhem each operation runs once, and nothing is left")
+  @Test("O1, C3, D1, K2, P2, Q4, Q5, Q6, Q8, W1, W2: under mayhem each operation runs once, and nothing remains")
   func mayhem() {
     let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50
     let first = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
@@ -32,7 +32,7 @@ import Testing
   }
 }
 
-/// Overrides the members that a batch can call, and has code that runs when it is freed.
+/// Overrides the members that a batch can call and has code that runs when it is freed.
 private final class LastWordsOperation: BlockOperation, @unchecked Sendable {
   let mayhem = Mutex<RunMayhem?>(nil)
 
@@ -118,7 +118,9 @@ private final class RunMayhem: Sendable {
     }
   }
 
-  /// Adds operations, some of which depend on others that were added before: so there are no cycles.
+  /// Adds operations.
+  ///
+  /// Some depend on operations that were added earlier, so there are no cycles.
   private func add(_ count: Int, to queue: OperationQueue, _ generator: inout SeededGenerator) {
     var batch: [CountedBlock] = []
     for _ in 0..<count {

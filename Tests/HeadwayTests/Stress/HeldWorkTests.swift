@@ -6,7 +6,7 @@ import Testing
 
 /// The parts of a queue's work that a worker holds while user code runs on it.
 ///
-/// On the pool's threads: that code waits for work that the worker can hold, and hangs if it holds that work.
+/// On the pool's threads: the code waits for work that its worker might hold. It hangs if the worker holds that work.
 @Suite("Held work", .hangLimit) struct HeldWorkTests {
   // MARK: An operation that is claimed and has not begun
 
@@ -55,7 +55,7 @@ import Testing
       calls.record(true)
     }
     let operation = BlockOperation {}
-    // Like one that resumes: it has a part of its unit from the beginning.
+    // Like an operation that resumes: it has part of its unit from the beginning.
     operation.progress.totalUnitCount = 2
     operation.progress.completedUnitCount = 1
     queue.addOperations([operation], waitUntilFinished: true)

@@ -50,8 +50,10 @@ struct MayhemThread {
     while random(3) > 0 { addDependency() }
   }
 
-  /// A dependency on an operation that was added before and is in the lists of its queue, so that there are no cycles,
-  /// not even through barriers: an operation that is on its way into the inbox can still be listed behind a barrier.
+  /// A dependency on an operation that was added before and is in the lists of its queue.
+  ///
+  /// This rules out cycles, even through barriers: an operation on its way into the inbox can still be listed behind a
+  /// barrier.
   private mutating func addDependency() {
     guard let draft = drafts.randomElement(using: &generator), let other = mayhem.someOperation(&generator),
       other.state.current.isListed
@@ -78,8 +80,8 @@ struct MayhemThread {
     operation.removeDependency(dependency)
   }
 
-  /// Only a cancelled operation certainly ends while queues are suspended, if it is in a queue and has no `start()` of
-  /// its own, which the queue would have to call.
+  /// While queues are suspended, only a cancelled operation certainly ends, if it is in a queue and does not override
+  /// `start()`, which the queue would have to call.
   private mutating func waitForCancelled() {
     guard let operation = mayhem.queues[random(4)].operations.randomElement(using: &generator),
       !(operation is PostingVictim)

@@ -7,7 +7,7 @@ import Testing
 @Suite("Policies under load", .hangLimit) struct PolicyStressTests {
   private struct Failure: Error {}
 
-  /// What runs at the same time.
+  /// Concurrent work.
   private final class Crowds: Sendable {
     let resources = (0..<3).map { _ in Crowd() }
     let keys = (0..<3).map { _ in Crowd() }

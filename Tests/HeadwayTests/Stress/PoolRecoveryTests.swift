@@ -24,7 +24,7 @@ import Testing
       queue.addOperation(first)
       blockThread(until: entered)
       withoutThreads {
-        // The system refuses another thread, now and when the first operation waits.
+        // The system denies another thread, now and when the first operation waits.
         queue.addOperation(second)
         goOn.open()
         waits.wait()
@@ -37,13 +37,13 @@ import Testing
   }
 
   @Test(
-    "T1: failing to create the first thread of a class, or of all classes, does not end the process",
+    "T1: failing to create the first thread of a class, or of all classes, does not terminate the process",
     arguments: [false, true])
   func refusedFirstThread(isLow: Bool) async throws {
     await #expect(processExitsWith: .success) { [isLow] in
       let queue = OperationQueue()
       if isLow { queue.qualityOfService = .utility }
-      // A thread of another class, which those can't replace.
+      // A thread of another class, which these threads can't replace.
       if isLow { OperationQueue().addOperations([BlockOperation {}], waitUntilFinished: true) }
       let operation = BlockOperation {}
       withoutThreads { queue.addOperation(operation) }
@@ -63,7 +63,7 @@ import Testing
       try await queue.untilAllOperationsAreFinished()
       let hasRun = Atomic<Bool>(false)
       low.addOperation { hasRun.store(true, ordering: .releasing) }
-      // Work of the other class continues to arrive, so its threads are never idle for long.
+      // Work of the other class continues to arrive, so its threads are never idle for a long time.
       while !hasRun.load(ordering: .acquiring) {
         queue.addOperations([BlockOperation {}], waitUntilFinished: true)
       }
@@ -97,7 +97,7 @@ import Testing
         }
       }
       started.attend()
-      // The backlog never ends; each of these is refused a thread, and hangs if none is released.
+      // The backlog never ends; each of these is denied a thread, and hangs if none is released.
       for _ in 0..<5 { urgent.addOperations([BlockOperation {}], waitUntilFinished: true) }
       isOver.store(true, ordering: .relaxed)
       try await low.untilAllOperationsAreFinished()
@@ -110,7 +110,7 @@ import Testing
   func lastThread() async throws {
     await #expect(processExitsWith: .success) {
       OperationQueue.maxThreadCount = 2
-      // A second thread of the low queue could run what the urgent operations are to wait for.
+      // A second thread of the low queue could run the work that the urgent operations must wait for.
       let (low, urgent) = (OperationQueue(limit: 1), OperationQueue())
       low.qualityOfService = .background
       let end = low.occupy()
@@ -124,7 +124,7 @@ import Testing
         }
       }
       blockThread(until: waiting)
-      // One waits, and the next is refused a thread: if it had the last thread of the others, nothing could continue.
+      // One waits, and the next is denied a thread: if it had the other classes' last thread, nothing could continue.
       #expect(eventually { ThreadLimit.isHungry(WorkerClass.normal.bit) })
       end.open()
       try await urgent.untilAllOperationsAreFinished()

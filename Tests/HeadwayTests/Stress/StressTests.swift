@@ -6,7 +6,7 @@ import Testing
 @testable import Headway
 
 @Suite("Stress", .hangLimit, .serialized) struct StressTests {
-  @Test("O1, O3, O6, C7, D3, K2, Q3, Q8, W1: under mayhem each finishes once, no rule is broken, and nothing is left")
+  @Test("O1, O3, O6, C7, D3, K2, Q3, Q8, W1: under mayhem each finishes once, no rule is broken, and nothing remains")
   func mayhem() {
     let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50
     let first = environmentNumber("HEADWAY_STRESS_SEED") ?? 1

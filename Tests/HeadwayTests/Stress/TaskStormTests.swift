@@ -6,7 +6,7 @@ import Testing
 
 /// Functions that await everything in the library that can be awaited, cancelled at any moment.
 @Suite("Storm of cancellations", .hangLimit, .serialized) struct TaskStormTests {
-  @Test("B3, B4, C7, Q13, Q15, W3: tasks that are cancelled while they await anything end, and nothing is left")
+  @Test("B3, B4, C7, Q13, Q15, W3: tasks that are cancelled while they await anything end, and nothing remains")
   func storm() async {
     let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50
     let first = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
@@ -46,7 +46,7 @@ private final class TaskStorm: Sendable {
 
   /// Runs functions, cancels at random, and then cancels all.
   ///
-  /// - Returns: The objects that are left.
+  /// - Returns: The objects that have not been freed.
   func run() async -> [String] {
     var generator = makeGenerator()
     var tasks: [Task<Int, any Error>] = []

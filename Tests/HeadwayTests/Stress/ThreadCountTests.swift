@@ -33,7 +33,7 @@ import Android
     }
   }
 
-  @Test("T4: an idle pool ends its threads within seconds, and uses no processor time") func idle() async throws {
+  @Test("T4: an idle pool terminates its threads within seconds and uses no processor time") func idle() async throws {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
       let meeting = Meeting(of: 20)
@@ -124,7 +124,7 @@ import Android
     }
   }
 
-  @Test("T3, K2: a queue is notified when the limit is reached, even if other work was refused a thread before")
+  @Test("T3, K2: a queue is notified when the limit is reached, even if other work was denied a thread before")
   func limitAfterBlock()
     async throws
   {

@@ -75,7 +75,7 @@ import Testing
           while !isOver.load(ordering: .acquiring) {}
         }
       }
-      // All are blocked; otherwise, they could not have met. More work waits, and other threads can come for it.
+      // All are blocked; otherwise, they could not have met. More work waits, and other threads can run it.
       #expect(eventually { WorkerPool.shared.state.withLock { $0.blocked >= count - ProcessorCount.usable } })
       let others = (0..<200).map { _ in BlockOperation { useProcessor(milliseconds: 1) } }
       goOn.open()

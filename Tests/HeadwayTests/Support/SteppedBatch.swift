@@ -10,7 +10,7 @@ struct SteppedBatch {
   /// Fills the batch, like a visit.
   ///
   /// - Parameters:
-  ///   - queue: The queue.
+  ///   - queue: The queue to take operations from.
   ///   - count: The largest number of operations.
   ///   - kept: An operation that the thread must release before it begins.
   init(of queue: OperationQueue, atMost count: Int, keeping kept: Headway.Operation? = nil) {
@@ -35,7 +35,7 @@ struct SteppedBatch {
     batch.noteCurrent(OperationReference(operation))
   }
 
-  /// Ends the operation that was begun last, and releases it.
+  /// Finishes the operation that was begun last, then releases it.
   ///
   /// - Returns: Whether the thread continues with an operation.
   @discardableResult
@@ -45,7 +45,7 @@ struct SteppedBatch {
     return next != nil
   }
 
-  /// Closes the batch, and releases the objects that its thread has kept.
+  /// Closes the batch and releases the objects that its thread has kept.
   func close() {
     queue.update(collectingBatches: true) { $0.admission.close(batch) }
     batch.release()

@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import Headway
 
-/// Counts how many are inside at the same time, and remembers the maximum.
+/// Counts how many are inside at the same time and remembers the maximum.
 final class Crowd: Sendable {
   private let state = Mutex((now: 0, most: 0))
 
@@ -80,7 +80,7 @@ func eventually(patience: Int = 240_000, _ condition: () -> Bool) -> Bool {
   return condition()
 }
 
-/// Blocks the thread until a gate is open, also in asynchronous code.
+/// Blocks the thread until a gate is open, even in asynchronous code.
 ///
 /// For tests in their own processes whose subject is the number of threads: a task could resume on a new one.
 func blockThread(until gate: Gate) { gate.wait() }

@@ -32,7 +32,7 @@ func printError(_ text: String) {
 /// - Parameters:
 ///   - count: How many threads.
 ///   - stackSize: The size of each thread's stack in bytes; by default, the system's.
-///   - body: What to run.
+///   - body: The function to run.
 func onThreads(_ count: Int, stackSize: Int? = nil, _ body: @escaping @Sendable (Int) -> Void) {
   let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
   defer { attributes.deallocate() }

@@ -6,7 +6,7 @@ import Synchronization
 /// Runs the operations that queues start on the calling thread, like a worker: in whole runs of operations, until there
 /// is nothing more to do.
 ///
-/// From inside an operation, it does what another worker would do at that moment.
+/// From inside an operation, it acts as another worker would at that moment.
 final class VisitExecutor: WorkExecutor {
   private let work = Mutex(WaitingWork())
   let isStepwise = true
@@ -40,8 +40,8 @@ final class VisitExecutor: WorkExecutor {
   /// How many a visit takes depends on how fast they run.
   ///
   /// - Parameters:
-  ///   - queue: The queue.
-  ///   - isOfPool: True if the batch is like one of the pool, whose thread runs completion blocks.
+  ///   - queue: The queue to take operations from.
+  ///   - isOfPool: True if the batch is like a batch of the pool, whose thread runs completion blocks.
   ///   - body: The code that runs before the first operation begins.
   func runBatch(of queue: OperationQueue, isOfPool: Bool = false, after body: () -> Void = {}) {
     let batch = Batch()

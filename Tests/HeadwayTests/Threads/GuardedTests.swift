@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "P3: a thread with a raised nice value acquires no lock, and other threads do so themselves",
+    "P3: a thread with a raised nice value acquires no lock; other threads acquire locks themselves",
     arguments: [(.default, true), (.userInteractive, true), (.utility, false), (.background, false)]
       as [(QualityOfService, Bool)])
   func classes(quality: QualityOfService, isOnOwnThread: Bool) {
@@ -66,7 +66,7 @@ import Testing
     #expect(section() == Section(isOnOwnThread: true, nice: currentNiceValue()))
   }
 
-  @Test("P3, Q5: all changes of a queue for operations of low classes are made by other threads") func wholeQueue() {
+  @Test("P3, Q5: other threads make all changes of a queue for operations of low classes") func wholeQueue() {
     let queue = OperationQueue(limit: 2)
     queue.qualityOfService = .background
     let ran = Crowd()

@@ -64,7 +64,7 @@ import Testing
     #expect(state.room == -2)
   }
 
-  @Test("T3: when a pool has enough threads, less urgent pools that were refused some try again")
+  @Test("T3: when a pool has enough threads, less urgent pools that were denied threads try again")
   func satisfied() async {
     // This runs in its own process, which has this limit.
     await #expect(processExitsWith: .success) {

@@ -20,7 +20,7 @@ import Testing
     queue.concurrentPerform(iterations: 1) { _ in #expect(executor.waitingCount == 0) }
   }
 
-  @Test("Q16: a helper that arrives requests others, until no numbers are left or the limit is reached")
+  @Test("Q16: a helper that arrives requests more helpers, until no numbers remain or the limit is reached")
   func growing() {
     let counts = Mutex<[Int]>([])
     // Inside each call, another thread arrives: this reduces the number of requests for threads that are still to
@@ -33,7 +33,7 @@ import Testing
     }
     perform(8)
     #expect(executor.waitingCount == 0)
-    // The caller has requested 1; the second thread that arrives requests 2, and the third requests 3 and has 4 numbers
+    // The caller has requested 1; the second thread that arrives requests 2. The third requests 3 and has 4 numbers
     // left.
     #expect(counts.withLock { $0 } == [1, 2, 3, 4, 3, 2, 1, 0])
     counts.withLock { $0 = [] }

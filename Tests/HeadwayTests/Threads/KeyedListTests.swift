@@ -42,7 +42,7 @@ import Testing
     var list = KeyedList<Int, Int>()
     var values: [(value: Int, key: Int?)] = []
     for number in 0..<2_000 {
-      // It grows, and shrinks again.
+      // It grows and shrinks again.
       let grows = Int.random(in: 0..<4, using: &generator) < (number / 300 % 2 == 0 ? 3 : 1)
       if grows {
         let key = Bool.random(using: &generator) || number % 5 > 0 ? number : nil
@@ -79,7 +79,7 @@ import Testing
 }
 
 @Suite("Cost of many", .hangLimit) struct ManyTests {
-  @Test("W3: waiting tasks are cancelled in any order, and the others continue") func cancelledTasks() async throws {
+  @Test("W3: waiting tasks are cancelled in any order, and the rest continue") func cancelledTasks() async throws {
     let queue = OperationQueue()
     queue.isSuspended = true
     let operation = BlockOperation {}
@@ -159,7 +159,7 @@ import Testing
     #expect(whole.completedUnitCount == 1_000)
   }
 
-  @Test("Q10: each operation of a queue counts in the whole that the queue's progress is a part of")
+  @Test("Q10: each operation of a queue counts in the parent of the queue's progress")
   func queueAsPart() async throws {
     let queue = OperationQueue()
     queue.progress.totalUnitCount = 1_000
@@ -214,7 +214,7 @@ import Testing
     for buffer in buffers.reversed() { #expect(buffer.removeFromLog() == (buffer === buffers[0])) }
   }
 
-  @Test("K2: observers are added and removed in any order, and the remaining ones are notified in the order of adding")
+  @Test("K2: observers are added and removed in any order, and the remaining ones are notified in insertion order")
   func observers() {
     let queue = OperationQueue()
     let calls = Mutex<[Int]>([])

@@ -79,7 +79,7 @@ import Testing
       }
       dependent.addDependency(first)
       queue.addOperation(dependent)
-      // This hangs if no thread comes for the dependent.
+      // This hangs if no thread runs the dependent.
       queue.addOperations([first, BlockOperation { hasStarted.wait() }], waitUntilFinished: true)
     }
     queue.waitUntilAllOperationsAreFinished()

@@ -110,7 +110,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       let (busy, last, spinning) = ((0..<4).map { _ in OperationQueue() }, OperationQueue(), Spinning())
       spinning.add(ProcessorCount.usable, to: busy[0])
-      // Otherwise, others might arrive first, and a worker that helps out would not come for the rest of this one.
+      // Otherwise, other work might arrive first, and a worker that helps out would not run the rest of this work.
       spinning.waitUntilBegun(ProcessorCount.usable)
       for queue in busy[1...] { spinning.add(1, to: queue) }
       spinning.waitUntilBegun(ProcessorCount.usable + busy.count - 1)

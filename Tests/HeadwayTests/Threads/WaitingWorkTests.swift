@@ -24,7 +24,7 @@ import Testing
     return names
   }
 
-  @Test("T2: work that has been served moves behind the others") func roundRobin() {
+  @Test("T2: work that has been served moves behind the remaining work") func roundRobin() {
     var waiting = WaitingWork()
     #expect(waiting.isEmpty && waiting.popFirst() == nil)
     waiting.append(first, count: 3)
@@ -47,7 +47,7 @@ import Testing
     #expect(names(waiting) == "1211")
   }
 
-  @Test("T2: the oldest matching work is taken, and the order of the others stays") func condition() {
+  @Test("T2: the oldest matching work is taken, and the remaining work keeps its order") func condition() {
     var waiting = WaitingWork()
     waiting.append(first, count: 2)
     waiting.append(second, count: 2)

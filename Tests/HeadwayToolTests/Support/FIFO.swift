@@ -20,7 +20,7 @@ final class FIFO {
     try #require(write(descriptor, bytes, bytes.count) == bytes.count)
   }
 
-  /// Fills the FIFO with copies of a text, and returns when it is being read.
+  /// Fills the FIFO with copies of a text and returns when it is being read.
   func fill(with text: String) throws {
     let bytes = Array(text.utf8)
     while write(descriptor, bytes, bytes.count) > 0 {}

@@ -41,8 +41,8 @@ struct Terminal {
     }
   }
 
-  /// The visible content of the terminal after `text`, for the controls that the tool uses: line ends, "up" and "clear
-  /// from here".
+  /// The visible content of the terminal after `text`, for the controls that the tool uses: line endings, "up" and
+  /// "clear from here".
   ///
   /// - Returns: The lines; nil if there is an unsupported control.
   static func screen(after text: String) -> [String]? {

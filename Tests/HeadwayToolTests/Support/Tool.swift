@@ -32,9 +32,9 @@ final class Tool: Sendable {
   /// Starts the tool.
   ///
   /// - Parameters:
-  ///   - arguments: The arguments.
-  ///   - folder: The working folder.
-  ///   - environment: Variables that it gets in addition to those of this process.
+  ///   - arguments: The arguments, without the tool's name.
+  ///   - folder: The working folder of the process.
+  ///   - environment: Additional variables. The tool also inherits the variables of this process.
   ///   - launcher: A program, with its arguments, that starts the tool. It gets the tool's path and arguments.
   ///   - standardError: The destination of standard error, if not ``errors``. It is closed here once the tool has it.
   /// - Throws: An error if the tool is missing or can't be started.

@@ -35,8 +35,8 @@ QUEUE_LOCK = re.compile(r"14OperationQueueC6update17collectingBatches")
 # OperationStateMachine.markListed(isBarrier:)
 TAKING_IN = re.compile(r"21OperationStateMachineV10markListed")
 POOL_LOCK = re.compile(r"10WorkerPoolC13changeAndSend")
-# A cache line that another processor has written takes 50 to 150 ns on present servers; a lock that changes hands brings
-# its own and those of what it protects.
+# A cache line that another processor has written takes 50 to 150 ns on present servers. A lock that changes hands
+# transfers its own cache line and the lines of the data that it protects.
 LINE = 100e-9
 LINES_OF_A_LOCK = 4
 # The operation, its links and its block, from the thread that added it.

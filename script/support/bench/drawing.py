@@ -12,7 +12,7 @@ import time
 from . import programs
 from .paths import ROOT
 
-# Photographs that differ; the others are copies, which no program knows.
+# Photographs that differ. The remaining ones are copies, which no program detects.
 DIFFERENT = 50
 
 

@@ -20,7 +20,7 @@ STORES = f"{WORKSHOP}/jobs"
 @dataclass
 class Queue:
     name: str
-    # What it does not do, according to the source of the version in requirements.txt.
+    # Missing features, according to the source of the version in requirements.txt.
     promise: str
     command: list[str] | None = None
 

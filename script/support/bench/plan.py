@@ -11,7 +11,7 @@ CPLUSPLUS = ("onetbb", "taskflow")
 QUEUES = ("headway", "dispatch", "foundation")
 KINDS = ("subclass", "asynchronous", "name", "completion-block")
 FUNCTIONS = ("task", "suspending-task", "map", "stream", "blocking-calls")
-# A detached task for each is the least that an operation with a task of its own can cost.
+# A detached task for each is the minimum cost of an operation that has its own task.
 FUNCTION_RIVALS = dict.fromkeys(("task", "suspending-task"), ("headway", "tasks", "detached-tasks"))
 OBSERVED = ("key-path-observed", "events-observed", "progress-observed")
 # Headway is its own rival: the figures are ratios to the same work without a policy, or limits.

@@ -82,7 +82,7 @@ def costs(path):
             elif name == "calls":
                 is_call = True
             elif not equals and line.startswith("0x"):
-                # The line behind that of a call is what was called.
+                # The line after a call's line contains the called function.
                 if not is_call:
                     sums[library, file, function] += int(line.split()[-1])
                 is_call = False

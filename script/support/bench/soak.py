@@ -34,7 +34,7 @@ def bench_soak(arguments):
     allocated = [statistics.median(row[3] for row in part) / 1e6 for part in parts]
     for name, *values in zip(("second tenth", "middle", "last tenth"), resident, allocated):
         print(f"| {name} | {values[0]:.1f} | {values[1]:.1f} |")
-    # A heap breathes; what leaks would be many times this.
+    # The size of a heap varies; a leak would be many times this.
     print("\nMemory grows." if resident[2] > resident[0] * 1.1 + 2 else "\nMemory does not grow.")
     os.makedirs(RESULTS, exist_ok=True)
     with open(f"{RESULTS}/soak.json", "w") as file:

@@ -8,7 +8,7 @@ extension Report {
   ///   - plainName: The name of the figure of the second way, which is the reference.
   ///   - count: How often the work calls its body.
   ///   - prepare: Returns the work, for a count and one of the ways: true for the first. It is not measured.
-  /// - Returns: The report.
+  /// - Returns: A report of the ratio.
   static func ratio(
     of name: String, to plainName: String, count: Int, _ prepare: (Int, Bool) -> (@escaping Body) -> Void
   ) -> Report {

@@ -38,7 +38,7 @@ final class ThreadSampler: Sendable {
     }
   }
 
-  /// Stops sampling, and returns the samples.
+  /// Stops sampling and returns the samples.
   func end() -> [Sample] {
     state.withLock { $0.ends = true }
     ended.wait()
@@ -53,7 +53,7 @@ final class ThreadSampler: Sendable {
 
   /// The state is the letter after the name.
   ///
-  /// The name is in parentheses, and can contain parentheses itself.
+  /// The name is in parentheses and can contain parentheses itself.
   private static func isBusy(_ status: String) -> Bool {
     guard let parenthesis = status.lastIndex(of: ")") else { return false }
     return status[parenthesis...].dropFirst(2).first == "R"

@@ -10,7 +10,7 @@ struct DispatchRival: IndependentRival, OperationKindRival, GraphRival, FanRival
     group.wait()
   }
 
-  /// A node is a dispatch group that is left once for each dependency.
+  /// A node is a dispatch group that each dependency leaves once.
   ///
   /// The group notifies a block that does the node's work.
   func run(_ graph: DependencyGraph, body: (Int) -> Body) {
@@ -61,7 +61,7 @@ struct DispatchRival: IndependentRival, OperationKindRival, GraphRival, FanRival
     done.wait()
   }
 
-  /// It is complete before any node runs, and does not change after that.
+  /// It is complete before any node runs and does not change afterward.
   private final class Node: @unchecked Sendable {
     let group = DispatchGroup()
     var dependents: [DispatchGroup] = []

@@ -17,7 +17,7 @@ protocol IndependentRival: Rival {
 
 /// Runs work with dependencies.
 protocol GraphRival: Rival {
-  /// Builds the representation of the nodes, runs the body of each node after those of its dependencies, and frees
+  /// Builds the representation of the nodes, runs the body of each node after its dependencies' bodies, and frees
   /// everything.
   func run(_ graph: DependencyGraph, body: (Int) -> Body)
 }
@@ -41,7 +41,7 @@ protocol OperationKindRival: Rival {
 protocol FunctionRival: Rival {
   /// Returns when this many functions have called the body and returned.
   ///
-  /// If `suspending` is true, each function suspends once before that.
+  /// If `suspending` is true, each function suspends once before it returns.
   func run(count: Int, suspending: Bool, body: @escaping Body)
 }
 
@@ -51,7 +51,7 @@ protocol AsynchronousRival: FunctionRival {
   /// the values that it returns.
   func map(count: Int, body: @escaping Body)
 
-  /// Passes this many items through three stages that call the body for each item, and returns when all items have
+  /// Passes this many items through three stages that call the body for each item, then returns when all items have
   /// passed.
   func stream(count: Int, body: @escaping Body)
 
@@ -59,7 +59,7 @@ protocol AsynchronousRival: FunctionRival {
   ///
   /// Then creates functions that do nothing, each after the previous one has returned.
   ///
-  /// - Returns: The time in seconds until `turns` of the latter have returned.
+  /// - Returns: The time in seconds until `turns` of these calls have returned.
   func secondsOfTurns(_ turns: Int, besideBlocking count: Int, call: @escaping Body) -> Double
 }
 
@@ -83,7 +83,7 @@ protocol DependentRival: Rival {
 
 /// Notifies observers of its work.
 ///
-/// Foundation's progress would be one of these, but on Linux it crashes when operations run concurrently.
+/// Foundation's progress would be one of these progresses, but on Linux it crashes when operations run concurrently.
 protocol ObservableRival: Rival {
   /// Runs the same work as with the observation, but without it.
   func runUnobserved(_ observation: Observation, count: Int, body: @escaping Body)
@@ -107,7 +107,7 @@ protocol PolicyRival: Rival {
   func makeQueue(startsPerSecond: Int) -> any WorkQueue
 }
 
-/// Builds a graph once, and runs it any number of times.
+/// Builds a graph once, then runs it any number of times.
 protocol ReusableGraphRival: Rival {
   /// Builds the representation of the nodes.
   ///

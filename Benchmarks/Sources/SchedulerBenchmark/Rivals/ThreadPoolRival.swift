@@ -10,7 +10,7 @@ struct ThreadPoolRival: IndependentRival, OperationKindRival, GraphRival, FanRiv
     pool.waitUntilEmpty()
   }
 
-  /// A node counts down its dependencies, and is added to the pool at zero.
+  /// A node counts down its dependencies and is added to the pool at zero.
   func run(_ graph: DependencyGraph, body: (Int) -> Body) {
     let pool = ThreadPool()
     var nodes: [Node] = []
@@ -45,7 +45,7 @@ struct ThreadPoolRival: IndependentRival, OperationKindRival, GraphRival, FanRiv
     }
   }
 
-  /// Its list is complete before any node runs, and does not change until all have run.
+  /// Its list is complete before any node runs and does not change until all have run.
   private final class Node: @unchecked Sendable {
     private let body: Body
     private let dependencies: Atomic<Int>

@@ -23,7 +23,7 @@ extension Workload {
     return Report(samples: [busy - (before + after) / 2], figures: ["withSleeping": busy])
   }
 
-  /// Calls `work` every 150 µs on average, and returns the microseconds of processor time per turn.
+  /// Calls `work` every 150 µs on average and returns the microseconds of processor time per turn.
   @discardableResult private static func paced(_ turns: Int, _ work: () -> Void) -> Double {
     let interval = 150_000
     let start = now(CLOCK_PROCESS_CPUTIME_ID)

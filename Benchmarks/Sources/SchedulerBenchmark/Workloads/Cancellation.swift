@@ -1,5 +1,5 @@
 extension Workload {
-  /// Cancels all operations that wait in a suspended queue, and waits until the queue is empty.
+  /// Cancels all operations that wait in a suspended queue, then waits until the queue is empty.
   ///
   /// Nanoseconds each.
   ///

@@ -4,7 +4,7 @@ extension Workload {
   /// Nanoseconds each.
   static let oneAtATime = oneAfterAnother(name: "one-at-a-time", .one)
 
-  /// The same, strictly in the order of adding.
+  /// The same, strictly in insertion order.
   static let inOrder = oneAfterAnother(name: "in-order", .oneInOrder)
 
   private static func oneAfterAnother(name: String, _ width: QueueWidth) -> Workload {

@@ -1,6 +1,6 @@
 extension Workload {
-  /// Items pass through three queues: a producer that processes one item at a time, a middle stage that processes many,
-  /// and a consumer that processes one at a time.
+  /// Items pass through three queues: a producer with one item at a time, a middle stage with many, and a consumer with
+  /// one at a time.
   ///
   /// Nanoseconds per item.
   static let pipeline = Workload(name: "pipeline") { rival, count in

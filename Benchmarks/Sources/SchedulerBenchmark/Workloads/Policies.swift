@@ -12,7 +12,7 @@ extension Workload {
   /// without the policy.
   ///
   /// The result is the ratio for each of several pairs, which alternate within the time limit. The policies are created
-  /// before, and are not measured.
+  /// beforehand and are not measured.
   ///
   /// The figures are the medians of both, in nanoseconds per operation.
   private static func restricted(_ name: String, _ restriction: Restriction) -> Workload {

@@ -32,7 +32,7 @@ extension Workload {
   }
 
   /// The start times of the operations, stored without a lock.
-  private final class StartTimes: @unchecked Sendable {  // Each operation writes an element of its own.
+  private final class StartTimes: @unchecked Sendable {  // Each operation writes its own element.
     private let times: UnsafeMutableBufferPointer<ContinuousClock.Instant>
     private let count = Atomic(0)
 

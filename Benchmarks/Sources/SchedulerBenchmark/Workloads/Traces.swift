@@ -85,7 +85,7 @@ extension Workload {
   ///
   /// The figures are:
   /// - the median of the longest reads in periods of the same length without a snapshot, in milliseconds
-  /// - the time within which 99.9 % of the reads end, with and without a snapshot, in microseconds
+  /// - the time within which 99.9% of the reads end, with and without a snapshot, in microseconds
   /// - the duration of a snapshot, in milliseconds.
   static let snapshotDelay = Workload(name: "snapshot-delay") { rival, count in
     guard rival is HeadwayRival else { return nil }
@@ -93,7 +93,7 @@ extension Workload {
     queue.isSuspended = true
     for _ in 0..<count { queue.addOperation {} }
 
-    /// Reads the count while `body` runs, and returns how long each read took, in milliseconds.
+    /// Reads the count while `body` runs, then returns how long each read took, in milliseconds.
     func reads(during body: () -> Void) -> [Double] {
       let hasEnded = Atomic(false)
       let (begins, ends) = (Semaphore(), Semaphore())

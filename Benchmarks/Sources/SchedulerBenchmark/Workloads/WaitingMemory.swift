@@ -31,7 +31,8 @@ extension Workload {
   static let dependentMemory = Workload(name: "dependent-memory") { rival, count in
     let allocated = Memory.allocatedBytes
     let counter = Counter()
-    // The operations are kept until they have been measured, and are not run, which would take hours with Foundation.
+    // The operations are kept until they have been measured. They are not run, because that would take hours with
+    // Foundation.
     let kept: Any
     switch rival {
     case is HeadwayRival:

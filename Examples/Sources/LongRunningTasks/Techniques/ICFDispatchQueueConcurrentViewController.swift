@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Submits the tasks to a concurrent dispatch queue, and also creates the items of each task concurrently.
+/// Submits the tasks to a concurrent dispatch queue and also creates the items of each task concurrently.
 final class ICFDispatchQueueConcurrentViewController: TechniqueController {
   private let screen: Screen
 
@@ -16,7 +16,7 @@ final class ICFDispatchQueueConcurrentViewController: TechniqueController {
 
   private func performLongRunningTask(forIteration iteration: Int) {
     screen.began(iteration)
-    // The sample changes an array from several threads at the same time without a lock, which is an error.
+    // The sample incorrectly changes an array from several threads at the same time, without a lock.
     let newItems = Mutex<[String]>([])
     // `dispatch_apply`: it returns when all iterations have.
     DispatchQueue.concurrentPerform(iterations: screen.itemCount) { index in

@@ -5,7 +5,7 @@ import Synchronization
 final class ICFDispatchQueueSerialViewController: TechniqueController {
   private let screen: Screen
   private let workQueue = DispatchQueue(label: "com.icf.serialqueue")
-  // Protected by its lock. A dispatch queue counts its suspensions, and must not be released while it is suspended.
+  // Protected by its lock. A dispatch queue counts its suspensions and must not be released while it is suspended.
   private let isSuspended = Mutex(false)
 
   init(_ screen: Screen) { self.screen = screen }

@@ -105,7 +105,7 @@ struct GraphLayout: Sendable {
 
   // MARK: Cycles
 
-  /// Returns the nodes of a cycle, each before the one that waits for it; nil if there is no cycle.
+  /// Returns the nodes of a cycle, each one in front of the node that waits for it; nil if there is no cycle.
   private func findCycle(_ edges: ContiguousArray<GraphEdge>) -> [Int]? {
     // Removes nodes that wait for no other node, until each remaining node waits for a remaining one.
     var left = ContiguousArray(repeating: 0, count: nodeCount)
@@ -154,7 +154,7 @@ struct GraphTables {
 
   /// Returns the successors of a node.
   ///
-  /// The bit `isOnlyEdge` is set in those that wait for no other node.
+  /// The bit `isOnlyEdge` is set for nodes that wait for no other node.
   @inline(__always)
   func successors(of node: UInt32) -> UnsafeBufferPointer<UInt32> {
     let (start, end) = (Int(starts[Int(node)]), Int(starts[Int(node) + 1]))

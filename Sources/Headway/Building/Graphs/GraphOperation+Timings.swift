@@ -17,7 +17,7 @@ extension OperationGraph {
     /// The name of the node, or `node` and its index.
     public let name: String
 
-    /// The index of the thread among those that ran nodes at the same time, counted from 0.
+    /// The index of the thread among the threads that ran nodes at the same time, starting at 0.
     ///
     /// Initially, 0 is the thread that started the operation.
     public let threadIndex: Int
@@ -40,7 +40,7 @@ extension GraphOperation {
   ///
   /// - Complexity: O(*n* log *n*) in the number of nodes.
   public var nodeTimings: [OperationGraph.NodeTiming] {
-    // The end of the operation publishes what all threads have written.
+    // The end of the operation publishes everything that the threads have written.
     guard state.current.phase == .finished, let times else { return [] }
     return (0..<graph.nodeCount).filter { times[$0].start != 0 }.sorted { times[$0].start < times[$1].start }.map {
       let (node, time) = (graph.layout.blocks.node($0), times[$0])

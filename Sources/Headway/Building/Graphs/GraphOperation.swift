@@ -2,7 +2,7 @@ import Synchronization
 
 /// An operation that runs each node of an ``OperationGraph`` once.
 ///
-/// Create one with ``OperationGraph/makeOperation(maxConcurrentNodeCount:recordingTimes:)``.
+/// Create a graph operation with ``OperationGraph/makeOperation(maxConcurrentNodeCount:recordingTimes:)``.
 ///
 /// The thread that starts the operation executes nodes, and workers of the pool help it if several nodes could run at
 /// the same time. The thread never waits for them: if none arrives, it executes all nodes itself. When it finds no
@@ -86,7 +86,7 @@ public final class GraphOperation: Operation, @unchecked Sendable {
 
   /// Prevents threads that raise the operation from reaching the run.
   ///
-  /// Called by the thread that ends the run.
+  /// Called by the thread that completes the run.
   func runIsOver() { raisableRun.withLock { $0 = nil } }
 
   override func qualityWasRaised() {
@@ -97,7 +97,7 @@ public final class GraphOperation: Operation, @unchecked Sendable {
     run.releaseUser()
   }
 
-  /// Ends the operation: all nodes have been executed, or the remaining ones must not begin.
+  /// Finishes the operation: all nodes have been executed, or the remaining ones must not begin.
   func endRun(executedCount: Int) {
     self.executedCount.store(executedCount, ordering: .relaxed)
     reportProgress(executedCount)

@@ -127,7 +127,7 @@ extension GraphRun {
       executedCount += 1
       lanes[position].executedCount.store(executedCount, ordering: .relaxed)
 
-      // Continue with the first successor that this node made ready, and share the others.
+      // Continue with the first successor that this node made ready, and share the remaining successors.
       var (next, first, last) = (none, none, none)
       for entry in tables.successors(of: node) {
         let successor = entry & ~GraphLayout.isOnlyEdge
@@ -188,7 +188,7 @@ extension GraphRun {
 
   /// Takes nodes from another thread: the older half or more, because the newer ones are in that thread's caches.
   ///
-  /// Returns one of them, and puts the others on the calling thread's own stack.
+  /// Returns one node and puts the rest on the calling thread's own stack.
   @inline(never)
   private func steal(at position: Int) -> UInt32 {
     for distance in 1..<max(2, limit) {

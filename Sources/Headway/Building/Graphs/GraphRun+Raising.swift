@@ -3,15 +3,15 @@ import Synchronization
 /// Support for raising runs while threads of a low class take part.
 ///
 /// These threads continue with the nodes that they have begun. Threads of the more urgent class help, and execute the
-/// nodes on the stacks of the others. A helper of a less urgent class makes way for a thread of that class after its
-/// current node.
+/// nodes on the stacks of the participants of the less urgent class. A helper of a less urgent class makes way for a
+/// thread of that class after its current node.
 ///
 /// A thread that requests another one reads the class, sends the request to the pool of that class, and then reads the
-/// class again. A thread that raises the run sets the class, and then withdraws the requests from the pools of less
-/// urgent classes. One of the two finds the request, and sends it to the pool of the more urgent class instead.
+/// class again. A thread that raises the run sets the class, then withdraws the requests from the pools of less urgent
+/// classes. One of the two finds the request and sends it to the pool of the more urgent class instead.
 ///
 /// The thread that raises the run is a user of it in the meantime, like participants, so no other run begins in its
-/// memory. It reaches the run through the operation (`GraphOperation.raisableRun`). The thread that ends the run
+/// memory. It reaches the run through the operation (`GraphOperation.raisableRun`). The thread that completes the run
 /// removes it from there first.
 extension GraphRun {
   /// Creates the work that requests threads of classes that are more urgent than the class of the first thread.
@@ -30,7 +30,7 @@ extension GraphRun {
 
   /// Raises the run.
   ///
-  /// The calling thread must be a user of it.
+  /// The calling thread must be a user of the run.
   ///
   /// - Parameters:
   ///   - workerClass: The class of the threads to request.

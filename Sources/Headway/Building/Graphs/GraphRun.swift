@@ -4,19 +4,20 @@ import Synchronization
 ///
 /// A *participant* is a thread that takes part, or is on its way: the thread that started the operation, and workers of
 /// the pool that other participants have requested. It is *busy* while it executes nodes or takes some. It *searches*
-/// when there are none to take, and leaves when it has searched for a while. Nodes that can begin are in the stacks of
-/// busy participants, which execute them themselves if no other thread does. So a run never waits for a thread to
-/// arrive, and no thread waits for the end of a run. Nodes remain only while one is ready or running, so the thread
-/// that is last to be busy ends the operation. Workers that arrive later find that no thread is busy, and leave.
+/// when there are none to take. It leaves when it has searched for a while. Nodes that can begin are in the stacks of
+/// busy participants, which execute them themselves if no other thread does. As a result, a run never waits for a
+/// thread to arrive, and no thread waits for the end of a run. Nodes remain only while one is ready or running, so the
+/// thread that is last to be busy finishes the operation. Workers that arrive later leave when they find that no thread
+/// is busy.
 ///
 /// A worker that the pool needs elsewhere makes way: it leaves its nodes on its stack. Therefore the thread that is
 /// last to be busy checks for such nodes first.
 ///
-/// Nodes that others can take are never left to a thread that is inside a block. A thread that shares nodes reads how
-/// many participants there are, and requests another one. A thread that leaves subtracts itself from that number, and
-/// then checks for nodes once more.
+/// Nodes that others can take are never left to a thread that is inside a block. A thread that shares nodes reads the
+/// number of participants and requests another one. A thread that leaves subtracts itself from that number, then checks
+/// for nodes once more.
 ///
-/// When a run is over, its requests to the pool are withdrawn. `Models/graph.pml` has this protocol.
+/// When a run has completed, its requests to the pool are withdrawn. `Models/graph.pml` has this protocol.
 ///
 /// A run that threads of a low class have begun can be raised (`GraphRun+Raising.swift`). Then threads of a more urgent
 /// class help.
@@ -24,8 +25,8 @@ import Synchronization
 /// See `Docs/decisions/0016-graphs.md`.
 final class GraphRun: HelpedWork, @unchecked Sendable {
   // `busy`, `participants`, `isStopped`, `raisedClass`, slots and lanes are atomic. The thread that begins a run sets
-  // the rest while no other thread takes part. Later threads reach it through `busy`, and therefore after that. The
-  // thread that ends a run releases it when no thread is busy, so no thread reads it.
+  // the rest while no other thread takes part. Later threads reach it through `busy`, and therefore see these values.
+  // The thread that completes a run releases it when no thread is busy, so no thread reads it.
 
   let slots: GraphSlots
   private(set) var lanes: GraphLanes
@@ -52,8 +53,8 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
 
   /// The number of participants that hold nodes or can take some.
   ///
-  /// Each change releases the effects of the thread and acquires those of others before it, so the last thread to leave
-  /// sees everything.
+  /// Each change releases the thread's effects and acquires the effects of the threads before it, so the last thread to
+  /// leave sees everything.
   private let busy = Atomic(0)
 
   /// The number of participants.
@@ -81,7 +82,7 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
 
   /// Begins a run of an operation.
   ///
-  /// The calling thread must be the only one that uses the run. It becomes the first participant, and has lane 0.
+  /// No other thread may use the run at the same time. It becomes the first participant and has lane 0.
   func begin(_ operation: GraphOperation, limit: Int, home: RecycledGraphRuns) {
     if lanes.count < limit {
       lanes.deallocate()
@@ -106,13 +107,13 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
     busy.store(1, ordering: .releasing)
   }
 
-  /// The next step of a thread that has no nodes left.
+  /// The next step of a thread that has run all of its nodes.
   enum Idleness {
     /// It no longer counts as busy, but other threads do.
     case idle
     /// It is busy: another thread has made way, and left nodes.
     case busy
-    /// No thread is busy: the run is over.
+    /// No thread is busy: the run has completed.
     case last
   }
 
@@ -130,16 +131,16 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
     return .last
   }
 
-  /// Ends the busy state of a thread that has put all its nodes on its stack, and leaves them to others.
+  /// Ends the busy state of a thread that has put all its nodes on its stack and left them to other threads.
   ///
   /// Another worker takes its place, behind the other work of the pool.
   ///
   /// - Parameter position: The position of the lane that the thread uses.
   /// - Returns: False if no other thread is busy. The thread must then continue.
   func makeWay(from position: Int) -> Bool {
-    // Once this thread is not busy, others can end the run and change this.
+    // Once this thread is not busy, other threads can complete the run and change this value.
     let executor = executor
-    // No other run begins until this thread has checked whether the run is over.
+    // No other run begins until this thread has checked whether the run has completed.
     users.add(1, ordering: .relaxed)
     var count = busy.load(ordering: .relaxed)
     while count > 1 {
@@ -159,9 +160,10 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
     return false
   }
 
-  /// Withdraws the requests for threads from the pool, because the run is over.
+  /// Withdraws the requests for threads from the pool, because the run has completed.
   ///
-  /// Called by the thread that ends the run, and by a thread that has requested another one and finds the run over.
+  /// Called by the thread that completes the run. Also called by a thread that has requested another one and then finds
+  /// that the run has completed.
   func withdraw(from executor: any WorkExecutor) {
     let count = withdrawRequests(lessUrgentThan: nil, from: executor)
     guard count > 0 else { return }
@@ -172,7 +174,7 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
 
   /// Counts the calling thread as busy.
   ///
-  /// If no thread is busy, the run is over, and this returns false.
+  /// If no thread is busy, the run has completed and this function returns false.
   func becomeBusy() -> Bool {
     var count = busy.load(ordering: .relaxed)
     while count > 0 {
@@ -193,7 +195,7 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
 
   /// Requests one more thread, unless the limit is reached or as many threads are on their way as are busy.
   ///
-  /// Called after nodes were shared. Sequentially consistent with that, and with ``leave()``.
+  /// Called after nodes were shared. Sequentially consistent with the sharing, and with ``leave()``.
   @inline(__always)
   func summonIfUseful() {
     if limit > 1, participants.load(ordering: .sequentiallyConsistent) < limit { summon() }
@@ -264,7 +266,7 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
 
   /// How many times a thread checks for nodes before it leaves, which takes about 20 microseconds.
   ///
-  /// A requested thread takes about as long to arrive, and requesting it takes a quarter of that.
+  /// A requested thread takes about as long to arrive. Requesting it takes a quarter of this time.
   private static let looksBeforeLeaving = 500
 
   /// Checks for a while whether others have shared nodes.

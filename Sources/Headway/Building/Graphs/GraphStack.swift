@@ -69,7 +69,7 @@ struct GraphStack: ~Copyable {
     return GraphLayout.none
   }
 
-  /// Removes all nodes, and returns the first.
+  /// Removes all nodes and returns the first.
   ///
   /// The others are linked to it. Returns `none` if the stack is empty.
   func takeAll() -> UInt32 {

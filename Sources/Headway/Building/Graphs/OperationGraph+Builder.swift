@@ -6,7 +6,7 @@ extension OperationGraph {
   public struct Builder: ~Copyable {
     let blocks = GraphBlocks()
     var edges: ContiguousArray<GraphEdge> = []
-    /// The names, in the order of the nodes.
+    /// The node names, in node order.
     var names: ContiguousArray<(node: Int, name: String)> = []
     /// Whether an edge leads to a node from itself or from a later one.
     ///
@@ -34,9 +34,9 @@ extension OperationGraph {
     ///   - name: The name of the node in errors, times and descriptions.
     ///   - predecessors: The nodes that it waits for.
     ///   - block: The work of the node, on a thread of the pool or the thread that started the operation. It is called
-    ///     once in each run. An error ends the run: nodes that have not begun are not run, and the operation fails with
-    ///     an ``OperationGraphError`` that names the node.
-    /// - Returns: The new node.
+    ///     once in each run. An error stops the run: nodes that have not begun are not run, and the operation fails
+    ///     with an ``OperationGraphError`` that names the node.
+    /// - Returns: The new node, to pass as a predecessor of later nodes.
     /// - Precondition: The predecessors are nodes of this graph.
     /// - Complexity: O(*n*) in the number of predecessors.
     @discardableResult
@@ -52,9 +52,9 @@ extension OperationGraph {
     ///   - name: The name of the node in errors, times and descriptions.
     ///   - predecessors: The nodes that it waits for.
     ///   - block: The work of the node, on a thread of the pool or the thread that started the operation. It is called
-    ///     once in each run, with the run's context. An error ends the run: nodes that have not begun are not run, and
+    ///     once in each run, with the run's context. An error stops the run: nodes that have not begun are not run, and
     ///     the operation fails with an ``OperationGraphError`` that names the node.
-    /// - Returns: The new node.
+    /// - Returns: The new node, to pass as a predecessor of later nodes.
     /// - Precondition: The predecessors are nodes of this graph.
     /// - Complexity: O(*n*) in the number of predecessors.
     @discardableResult

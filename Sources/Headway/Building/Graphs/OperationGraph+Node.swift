@@ -27,8 +27,8 @@ extension OperationGraph {
 
     /// Whether the run must end early, because the operation was cancelled or another node has failed.
     ///
-    /// In this case, nodes that have not begun are not run. A block that takes long should check this regularly, and
-    /// return. The check costs one atomic load.
+    /// In this case, nodes that have not begun are not run. A block that takes a long time should check this regularly
+    /// and return early. The check costs one atomic load.
     public var isCancelled: Bool { operation.state.current.endsGraphRun }
 
     /// Throws if the run must end early.

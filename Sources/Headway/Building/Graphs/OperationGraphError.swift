@@ -28,8 +28,8 @@ public struct OperationGraphError: Error {
 
   /// The nodes concerned.
   ///
-  /// For a cycle, these are all its nodes, each before the one that waits for it, and the last before the first.
-  /// Otherwise, this is the node that failed.
+  /// For a cycle, these are all its nodes. Each node is followed by the node that waits for it. The first node waits
+  /// for the last. Otherwise, this is the node that failed.
   public let nodes: [OperationGraph.Node]
 
   /// The names of these nodes.

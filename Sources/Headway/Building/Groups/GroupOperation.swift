@@ -11,7 +11,7 @@
 ///
 /// The operations of a group are in its own queue, the ``operationQueue``, which holds them back until the group
 /// starts. They run where the queue that runs the group runs its operations. The group finishes when all of them have
-/// finished. It keeps its concurrency slot in its queue from start to end, and holds no thread.
+/// finished. It keeps its concurrency slot in its queue from start to end and holds no thread.
 ///
 /// *A group can grow* while it runs: its operations, or other code, can add operations to its queue, which is
 /// ``OperationQueue/current`` inside its operations. A subclass can add its work in ``Operation/main()``:
@@ -25,11 +25,10 @@
 /// ```
 ///
 /// *It fails as one:* when an operation of the group fails, its error becomes the error of the group, and the other
-/// operations are cancelled. *It is cancelled as one:* cancelling the group cancels all its operations, including those
-/// that are added later. The group finishes when they have finished. *It progresses as one:*
-/// ``OperationProtocol/progress`` counts each operation as one unit, or as its
-/// ``OperationProtocol/progressUnitCount``, and an operation's own progress as a fraction of its units. The fraction
-/// can decrease when the group grows.
+/// operations are cancelled. *It is cancelled as one:* cancelling the group cancels all its operations, including
+/// operations that you add later. The group finishes when they have finished. *It progresses as one:*
+/// ``OperationProtocol/progress`` counts each operation as one unit, or as its ``OperationProtocol/progressUnitCount``,
+/// and an operation's own progress as a fraction of its units. The fraction can decrease when the group grows.
 ///
 /// *Groups can be nested.* Cancelling, raising or freeing a group takes O(*n*) in the number of its operations and of
 /// the groups inside it. Cancelling also uses stack space for each level, so do not nest groups tens of thousands of
@@ -44,11 +43,11 @@ open class GroupOperation: Operation, @unchecked Sendable {
   /// The queue of the group's operations.
   ///
   /// The queue is suspended until the group starts. If you suspend it later, the group cannot finish, unless it was
-  /// cancelled or one of its operations has failed. You can change the limit of the queue, and add to it, until the
-  /// group has finished. The queue's quality of service is at least that of the group.
+  /// cancelled or one of its operations has failed. You can change the queue's limit and add operations until the group
+  /// has finished. The queue's quality of service is at least that of the group.
   ///
   /// - Precondition: When you add an operation, the group has not finished. If the group was cancelled or has failed,
-  ///   it can have finished; then the operation is cancelled.
+  ///   it may already have finished. In that case, the operation is cancelled.
   public final var operationQueue: OperationQueue { groupQueue }
 
   /// Creates a group.

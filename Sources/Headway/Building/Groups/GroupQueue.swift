@@ -26,12 +26,11 @@ final class GroupQueue: ScopedOperationQueue, @unchecked Sendable {
 
   /// Closes the queue as soon as it is empty.
   ///
-  /// The queue is found empty outside the lock of the additions. So it is closed only if no addition has begun since
-  /// before that.
+  /// The queue is found empty outside the lock of the additions. It is closed only if no addition has begun since then.
   ///
   /// - Parameters:
-  ///   - submit: Makes another thread check again. The thread that emptied the queue can't do so, because it must still
-  ///     report that the queue is empty.
+  ///   - submit: Makes another thread check again. The thread that emptied the queue can't check again, because it must
+  ///     still report that the queue is empty.
   ///   - handler: Called once, when the queue is closed, on the calling thread or a thread that `submit` requested.
   func close(
     submitting submit: @escaping @Sendable (any PoolWork) -> Void, then handler: @escaping @Sendable () -> Void

@@ -8,7 +8,7 @@
 ///
 /// Each call of `addTask(coalescing:)` returns a separate object. All callers that share an ``operation`` receive the
 /// same value or error. If you no longer need the result, call ``cancel()``. The operation is cancelled when all of its
-/// callers have done so. Releasing the object cancels nothing.
+/// callers have cancelled their shares. Releasing the object cancels nothing.
 ///
 /// If you cancel a Swift task that awaits the ``value``, only the wait ends. To pass the cancellation on, write this:
 ///
@@ -82,8 +82,8 @@ public final class CoalescedTask<Success: Sendable>: @unchecked Sendable {  // T
   /// Cancels the share of this caller, and also the operation if no other caller shares it.
   ///
   /// The tasks that await the ``value`` of this object resume immediately. Other callers are not affected. If no
-  /// callers are left, the next call with the key adds a new operation. Calling this method again, or after the
-  /// operation has finished, has no effect.
+  /// callers remain, the next call with the key adds a new operation. Calling this method again, or after the operation
+  /// has finished, has no effect.
   public func cancel() {
     guard let work else { return }
     let (ended, isLast) = work.keys.table.withLock { _ -> (Set<UInt64>, Bool) in

@@ -9,15 +9,15 @@ extension OperationQueueProtocol {
   /// ```
   ///
   /// If the call joins an operation, the function that you pass is not called, and the name, policy and dependencies
-  /// that you pass have no effect. The priority and the quality of service that you pass can only raise those of the
-  /// operation.
+  /// that you pass have no effect. The priority and the quality of service that you pass can only raise the operation's
+  /// own.
   ///
   /// The function runs with the task-local values of the caller that added the operation. The function must not join
   /// its own operation and await the value, because it would wait for itself forever.
   ///
   /// - Parameters:
-  ///   - key: The key. It must contain everything that the result depends on. Keys of different queues are independent.
-  ///     All calls that use a key at the same time must have the same type of value.
+  ///   - key: The key to join by. It must contain everything that the result depends on. Keys of different queues are
+  ///     independent. All calls that use a key at the same time must have the same type of value.
   ///   - coalescing: What happens if an operation with the key is waiting or running. An operation
   ///     is running from the beginning of its first attempt to the end of its last one.
   ///   - options: The name, the priority, the policy and the dependencies of the operation.
@@ -64,7 +64,7 @@ private struct CoalescingRequest {
     keys.table.withLock { $0.join(key, coalescing, type: Success.self) }.flatMap { task(for: $0) }
   }
 
-  /// Adds a new operation, unless another thread has added one with the key in the meantime.
+  /// Adds a new operation, unless another thread has added an operation with the key in the meantime.
   func add<Success>(_ operation: TaskOperation<Success>) -> CoalescedTask<Success> {
     let work = CoalescedWork(key, in: keys, type: Success.self)
     settings.configure(operation, work)
@@ -76,7 +76,7 @@ private struct CoalescingRequest {
     }
     for other in earlier { operation.addDependency(other) }
     queue.addOperation(operation)
-    // If the queue is closed, it refuses the new operation. Then, the operation that it has accepted must continue.
+    // If the queue is closed, it rejects the new operation. Then, the operation that it has accepted must continue.
     if operation.rejection == nil { Operation.cancel(together: replaced) }
     return CoalescedTask(operation, work, hasJoined: false)
   }

@@ -3,10 +3,10 @@ import Synchronization
 
 /// Support for tasks that are escalated while a queue has their jobs.
 ///
-/// The Swift runtime does not notify an executor when such a task is escalated. So the queue reads the priorities of
-/// the tasks whose jobs it has. It reads them a few milliseconds after a thread has been requested. While there are
-/// jobs and the queue is at work, it reads them again, at increasing intervals. A job whose task was escalated is
-/// raised like any operation.
+/// The Swift runtime does not notify an executor when such a task is escalated. Therefore, the queue reads the
+/// priorities of the tasks whose jobs it has. It reads them a few milliseconds after a thread has been requested. While
+/// there are jobs and the queue is at work, it reads them again, at increasing intervals. A job whose task was
+/// escalated is raised like any operation.
 extension OperationQueue {
   /// The intervals between two checks, in milliseconds.
   private static let (shortestInterval, longestInterval) = (4, 256)
@@ -17,7 +17,7 @@ extension OperationQueue {
     beginLookingForEscalations()
   }
 
-  /// Begins to check for escalated tasks, unless the queue already does so or has had no job.
+  /// Begins to check for escalated tasks, unless the queue already checks for them or has had no job.
   final func beginLookingForEscalations() {
     guard following.contains(.jobs), !looksForEscalations.load(ordering: .relaxed) else { return }
     lookForEscalations(after: Self.shortestInterval)
@@ -70,9 +70,9 @@ extension Admission {
       if level > operation.state.current.qualityLevel { escalated.append(Raised(operation: operation, level: level)) }
     }
     batches.forEach {
-      // Also those that the thread has taken and is about to begin: otherwise, the queue would not look again.
+      // Includes operations that the thread has taken and is about to begin. Otherwise, the queue would not look again.
       $0.forEachUnfinished(look)
-      // One that the thread has continued with.
+      // An operation that the thread has continued with.
       $0.withRunning(look)
     }
     var count = 0

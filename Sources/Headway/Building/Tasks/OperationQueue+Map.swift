@@ -8,9 +8,9 @@ extension OperationQueueProtocol {
   /// ```
   ///
   /// The number of simultaneous calls is the number of operations that the queue runs at the same time, or 64 if its
-  /// ``OperationQueue/maxConcurrentOperationCount`` lets the system decide. As many operations of the queue make the
-  /// calls: each takes one input after the other. The first error cancels the remaining calls, as does cancelling the
-  /// task. This method returns when none of its calls is running.
+  /// ``OperationQueue/maxConcurrentOperationCount`` lets the system decide. The same number of operations of the queue
+  /// make the calls. Each operation processes one input after another. The first error cancels the remaining calls, as
+  /// does cancelling the task. This method returns when none of its calls is running.
   ///
   /// An operation that calls this method on its own queue keeps its concurrency slot while it waits. If every slot is
   /// used in this way, or if a barrier was added after the operation, none of them can proceed.
@@ -21,7 +21,7 @@ extension OperationQueueProtocol {
   /// - Returns: The result for each input.
   /// - Throws: The first error that `transform` threw; `CancellationError` if the task, or an operation that makes the
   ///   calls, was cancelled; ``QueueClosedError`` if the queue is closed.
-  /// - Complexity: O(*n*) in the number of inputs. Adds no more operations than run at the same time.
+  /// - Complexity: O(*n*) in the number of inputs. Adds only as many operations as run at the same time.
   public func concurrentMap<Input: Sendable, Output: Sendable>(
     _ inputs: some Sequence<Input>, _ transform: @escaping @Sendable (Input) async throws -> Output
   ) async throws -> [Output] {
@@ -83,7 +83,7 @@ extension OperationQueueProtocol {
   ///   - work: The function to call.
   /// - Throws: The first error that `work` threw; `CancellationError` if the task, or an operation that makes the
   ///   calls, was cancelled; ``QueueClosedError`` if the queue is closed.
-  /// - Complexity: O(*n*) in the number of iterations. Adds no more operations than run at the same time.
+  /// - Complexity: O(*n*) in the number of iterations. Adds only as many operations as run at the same time.
   public func concurrentPerform(
     iterations: Int, operation work: @escaping @Sendable (Int) async throws -> Void
   ) async throws {
@@ -155,7 +155,7 @@ private final class FirstError<Failure: Error>: Sendable {
 
   // Protected by its lock. Nothing is called or released under it.
   private let state = Guarded(State())
-  /// Whether there is an error; readable without the lock.
+  /// Whether an error has occurred; readable without the lock.
   ///
   /// Relaxed: another call might begin an instant after the error.
   private let flag = Atomic<Bool>(false)
@@ -188,7 +188,7 @@ private final class FirstError<Failure: Error>: Sendable {
 
 /// The results of a function for several inputs.
 private final class MappedOutputs<Output: Sendable>: @unchecked Sendable {
-  // Each element is set once, by the operation that has taken its number. All are read after those operations have
+  // Each element is set once, by the operation that has taken its number. They are all read after the operations have
   // ended.
   private let elements: UnsafeMutableBufferPointer<Output?>
 

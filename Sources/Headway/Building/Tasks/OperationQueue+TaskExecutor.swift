@@ -10,16 +10,16 @@
 /// For a task that keeps its slot, use a ``TaskOperation``. A blocking call in a task delays neither other queues nor
 /// Swift's own threads.
 ///
-/// *Actors are the exception.* When such a task calls an actor that has no executor of its own, the actor's next job is
-/// also an operation of this queue (SE-0417). While the queue is suspended or full, or while that job waits behind
-/// others, the actor waits, and so does every other task that calls the actor. To avoid that, do one of these:
-/// - Create the actor with an executor of its own, such as a queue whose order is ``QueueOrder/fifo``
+/// *Actors are the exception.* When such a task calls an actor that does not have its own executor, the actor's next
+/// job is also an operation of this queue (SE-0417). While the queue is suspended or full, or while that job waits
+/// behind others, the actor and every other task that calls it must wait. To avoid that, do one of the following:
+/// - Give the actor its own executor, such as a queue whose order is ``QueueOrder/fifo``
 ///   (``OperationQueueProtocol/asUnownedSerialExecutor()``).
 /// - Call the actor in `withTaskExecutorPreference(globalConcurrentExecutor) { … }`.
 /// - Use a ``TaskOperation``: neither a suspension nor the limit holds up its jobs once it has started.
 ///
-/// Objects that the function of such a task captures are released inside the task's last job. So a `deinit` of a
-/// captured object must not wait for this queue, which holds the job until then.
+/// Objects that the function of such a task captures are released inside the task's last job. Therefore, a `deinit` of
+/// a captured object must not wait for this queue, which holds the job until then.
 ///
 /// The jobs are not cancelled with the queue's operations, because a task can't end without them. To cancel them,
 /// cancel the task.

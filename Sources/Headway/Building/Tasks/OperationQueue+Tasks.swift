@@ -23,7 +23,7 @@ extension OperationQueueProtocol {
   ///   - options: The name, the priority, the policy and the dependencies of the operation. A string literal is its
   ///     name.
   ///   - body: The function to run.
-  /// - Returns: The operation. Its ``TaskOperation/value`` is the value that `body` returns.
+  /// - Returns: The operation that was added. Its ``TaskOperation/value`` is the value that `body` returns.
   /// - Complexity: O(*n*) in the number of options and dependencies.
   @discardableResult
   public func addTask<Success: Sendable>(
@@ -45,7 +45,7 @@ extension OperationQueueProtocol {
   /// - Parameters:
   ///   - options: The name, the priority, the policy and the dependencies of the operation.
   ///   - body: The function to run. It receives the number of the attempt, from 1.
-  /// - Returns: The operation. Its ``TaskOperation/value`` is the value that `body` returns.
+  /// - Returns: The operation that was added. Its ``TaskOperation/value`` is the value that `body` returns.
   /// - Complexity: O(*n*) in the number of options and dependencies.
   @discardableResult
   public func addTask<Success: Sendable>(
@@ -68,12 +68,12 @@ extension OperationQueueProtocol {
   /// ```
   ///
   /// The method suspends while the queue is full, like ``addOperationWhenBelowLimit(_:)-(Operation)``. It returns when
-  /// the operation has been added, and does not wait for the operation to finish.
+  /// the operation has been added, without waiting for the operation to finish.
   ///
   /// - Parameters:
   ///   - options: The name, the priority, the policy and the dependencies of the operation.
   ///   - body: The function to run.
-  /// - Returns: The operation. Its ``TaskOperation/value`` is the value that `body` returns.
+  /// - Returns: The operation that was added. Its ``TaskOperation/value`` is the value that `body` returns.
   /// - Throws: `CancellationError` if the calling task is cancelled before a place is free. In that case, nothing was
   ///   added. ``QueueClosedError`` if the queue is closed.
   /// - Complexity: O(*n*) in the number of options and dependencies.
@@ -88,7 +88,7 @@ extension OperationQueueProtocol {
 }
 
 extension OperationQueueProtocol {
-  /// Shows what to write instead of a block that awaits.
+  /// Shows the replacement for a block that awaits.
   ///
   /// - Parameter block: A block that awaits.
   @_disfavoredOverload
@@ -117,7 +117,7 @@ extension OperationQueue {
     state.withLock { $0.admission.placement }.workerClass(of: operation)
   }
 
-  /// Runs a part of an operation that is executing, on the threads that run the operations of the queue.
+  /// Runs part of an operation that is executing, on the threads that run the operations of the queue.
   final func submit(_ work: any PoolWork, of operation: Operation) {
     let (executor, underlyingQueue, placement) = state.withLock {
       ($0.executor, $0.underlyingQueue, $0.admission.placement)

@@ -12,8 +12,8 @@ extension OperationQueueProtocol {
   /// been requested yet, so even an endless sequence of inputs needs the memory of only a few. Nothing happens before
   /// the first result is requested, and each iteration calls the function again.
   ///
-  /// After an error, no further call begins, and running calls are cancelled: all of them, or, if the results are in
-  /// order, those after the one that failed. The error is thrown at its position in the sequence, when none of the
+  /// After an error, no further call begins, and running calls are cancelled. If the results are in order, only the
+  /// calls after the failed one are cancelled. The error is thrown at its position in the sequence, when none of the
   /// calls is running. If the task is cancelled, the same happens when it next requests a result, or immediately if it
   /// waits for one. Leaving the loop early cancels the running calls without waiting for them. Nothing waits for a
   /// sequence of inputs that is producing its next element.
@@ -23,7 +23,7 @@ extension OperationQueueProtocol {
   ///
   /// - Parameters:
   ///   - inputs: The values to call `transform` with.
-  ///   - isInOrder: Whether the results are in the order of the inputs. Otherwise, they are in the order of completion.
+  ///   - isInOrder: Whether the results are in input order. Otherwise, they are in order of completion.
   ///   - maxInFlightCount: The maximum number of inputs in progress. The default is the number of operations that the
   ///     queue runs at the same time, or 64 if the system decides.
   ///   - transform: The function to call.
@@ -49,7 +49,7 @@ extension OperationQueueProtocol {
   ///
   /// - Parameters:
   ///   - inputs: The values to call `transform` with.
-  ///   - isInOrder: Whether the results are in the order of the inputs. Otherwise, they are in the order of completion.
+  ///   - isInOrder: Whether the results are in input order. Otherwise, they are in order of completion.
   ///   - maxInFlightCount: The maximum number of inputs in progress. The default is the number of operations that the
   ///     queue runs at the same time, or 64 if the system decides.
   ///   - transform: The function to call.
@@ -115,7 +115,7 @@ public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
 
     /// Returns the next result, or nil at the end.
     ///
-    /// - Returns: The next result.
+    /// - Returns: The next result, or nil after the last one.
     /// - Throws: The first error, once; `CancellationError` if the task, or an operation, was cancelled.
     public mutating func next() async throws -> Output? {
       let buffer = owner.buffer

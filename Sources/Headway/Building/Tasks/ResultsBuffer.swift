@@ -26,9 +26,9 @@ final class ResultsBuffer: Sendable {
     /// The operations that have not been taken, by number.
     var operations: [Int: Operation] = [:]
     var unfinishedCount = 0
-    /// The operations that have ended, in the order of the results.
+    /// The operations that have ended, in result order.
     ///
-    /// An element is nil if its operation has not ended, but must be taken before one that has ended.
+    /// An element is nil if its operation has not ended but must be taken before an operation that has ended.
     var ended = FirstInFirstOut<Ended?>()
     /// How many operations have been taken.
     var takenCount = 0
@@ -162,7 +162,7 @@ final class ResultsBuffer: Sendable {
     return true
   }
 
-  /// Changes the state, and wakes the tasks that wait for a result if one is available or none follows.
+  /// Changes the state and wakes the tasks that wait for a result if one is available or none follows.
   private func change(_ change: (inout State) -> Void) {
     let woken = state.withLock { state in
       change(&state)
@@ -257,7 +257,7 @@ final class ResultsBuffer: Sendable {
 
   // MARK: Cancelling
 
-  /// Cancels the operations that were created after the given one, and prevents the creation of others.
+  /// Cancels the operations that were created after the given one, and prevents the creation of more operations.
   ///
   /// - Parameter number: The number of the given operation; -1 to cancel all.
   /// - Returns: The operations that were cancelled.
@@ -287,7 +287,7 @@ final class ResultsBuffer: Sendable {
     WorkerPool.shared.submit(PoolBlock { self.cancel(behind: number) }, count: 1)
   }
 
-  /// Cancels all operations, and returns when none of the calls is running.
+  /// Cancels all operations and returns when none of the calls is running.
   func cancelAll() async { for operation in cancel() { await operation.ended() } }
 }
 

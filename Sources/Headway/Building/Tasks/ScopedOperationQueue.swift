@@ -4,7 +4,8 @@ import Synchronization
 class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
   // Protected by its lock.
   private let failure = Guarded<(label: String, error: any Error)?>(nil)
-  // Set before all operations are cancelled, and read after one was added: one of the two threads cancels it.
+  // Set before all operations are cancelled. Read after an operation was added, so one of the two threads cancels that
+  // operation.
   private let over = Atomic<Bool>(false)
   /// Cancelled operations that have cancellation code of their own are no longer held back.
   private let isEnding = Atomic<Bool>(false)
@@ -37,11 +38,12 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
     _ = stop(leaving: &effects)
   }
 
-  /// Cancels all operations, including those that are added later, and starts those with cancellation code of their
-  /// own.
+  /// Cancels all operations, including those that are added later, and starts the operations that have their own
+  /// cancellation code.
   ///
-  /// A suspension, or a limit of 0, would hold these back forever if the code that would end it has been cancelled,
-  /// too. So from now on the queue is not suspended and its limit is not 0, regardless of later settings.
+  /// A suspension or a limit of 0 would hold these operations back forever if the code that would lift it has been
+  /// cancelled, too. Therefore, from now on, the queue is not suspended and its limit is not 0, regardless of later
+  /// settings.
   final func cancelMembers() {
     end()
     isEnding.store(true, ordering: .sequentiallyConsistent)
@@ -93,7 +95,7 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
   }
 
   private final func add(_ operations: [Operation], _ add: () -> Void) {
-    // Cancel before adding, so none of them begins, and again afterwards, in case the queue ended in between.
+    // Cancel before adding, so none of them begins. Cancel again afterward, in case the queue ended in between.
     cancelIfOver(operations)
     enter(operations, add)
     cancelIfOver(operations)

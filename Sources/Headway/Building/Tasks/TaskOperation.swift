@@ -6,10 +6,10 @@
 /// let png = try await image.value
 /// ```
 ///
-/// The operation keeps its concurrency slot from start to end, and holds no thread while it awaits. Between
-/// two suspensions, it runs on the threads of its queue, so a call that blocks there delays neither other operations
-/// nor Swift's own threads. Work that is isolated to an actor with its own executor runs there. Other actors also run
-/// on the threads of the queue. A call that blocks inside such an actor delays the tasks that call that actor.
+/// The operation keeps its concurrency slot from start to end and holds no thread while it awaits. Between two
+/// suspensions, it runs on the threads of its queue, so a call that blocks there delays neither other operations nor
+/// Swift's own threads. Work that is isolated to an actor with its own executor runs there. Other actors also run on
+/// the threads of the queue. A call that blocks inside such an actor delays its other callers.
 ///
 /// The operation creates its task when it is created. The task has the task-local values and the priority of its
 /// creator.

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// The task is created with the operation, because it inherits from its creator. Its first job waits here until the
 /// operation starts. From then on, its jobs run on the threads that run the operation's queue. The thread that has run
-/// the last job ends the operation, after the job has returned. By then, the captures of the function have been
+/// the last job finishes the operation, after the job has returned. By then, the captures of the function have been
 /// released, and nothing that follows the end is inside the task.
 ///
 /// See `Docs/decisions/0018-task-operations.md`.
@@ -39,7 +39,7 @@ final class TaskRun: TaskExecutor {
     var lastEntrance: UnsafeRawPointer?
   }
 
-  /// The jobs that no thread has taken: those of the task, and those of child tasks that it awaits.
+  /// The jobs that no thread has taken: jobs of the task and of child tasks that it awaits.
   private struct WaitingJobs {
     private var first: UnownedJob?
     /// The jobs after the first.
@@ -74,7 +74,7 @@ final class TaskRun: TaskExecutor {
   private nonisolated(unsafe) var queueIdentity: ObjectIdentifier?
   /// Whether the function has returned.
   ///
-  /// The thread that ran that job ends the operation.
+  /// The thread that ran that job finishes the operation.
   private let hasReturned = Atomic<Bool>(false)
 
   // Relaxed: they are set and read by one thread, or by threads that the jobs of the task order.
@@ -132,7 +132,7 @@ final class TaskRun: TaskExecutor {
   /// Begins the task on the calling thread, because the operation starts.
   ///
   /// - Parameters:
-  ///   - operation: The operation. It is retained until it ends.
+  ///   - operation: The operation that starts. It is retained until it ends.
   ///   - queue: The queue of the operation, if any.
   func begin(_ operation: Operation, in queue: OperationQueue?) {
     let owner = Owner(operation: operation, queue: queue)
@@ -182,7 +182,7 @@ final class TaskRun: TaskExecutor {
     if let owner { submit(owner) }
   }
 
-  /// Runs a job of the task, and ends the operation if it was the last.
+  /// Runs a job of the task and finishes the operation if it was the last.
   private func perform(_ job: UnownedJob, _ owner: borrowing Owner) {
     var entrance: UnsafeRawPointer?
     ThreadContext.run(owner.operation, in: owner.queue, isShared: true) {
@@ -193,7 +193,7 @@ final class TaskRun: TaskExecutor {
     if let entrance { endIfOver(from: entrance) }
   }
 
-  /// Ends the operation if the job that ran the function to its end has returned.
+  /// Finishes the operation if the job that ran the function to its end has returned.
   ///
   /// That job ran where the calling thread entered the operation at `entrance`, or, if that is nil, inside no entrance.
   private func endIfOver(from entrance: UnsafeRawPointer?) {

@@ -8,8 +8,8 @@
 /// print(text)
 /// ```
 ///
-/// If an operation of your own has a result, make it a subclass of ``AsynchronousValueOperation``, or conform your
-/// class to this protocol.
+/// If your own operation has a result, make it a subclass of ``AsynchronousValueOperation``, or conform your class to
+/// this protocol.
 public protocol ValueOperation<Success>: Operation {
   /// The type of the value.
   associatedtype Success: Sendable
@@ -46,7 +46,7 @@ extension InvocationOperation: ValueOperation {
 }
 
 extension OperationQueueProtocol {
-  /// Adds an operation, and suspends the task until it has finished.
+  /// Adds an operation, then suspends the task until it has finished.
   ///
   /// If the task is cancelled, the operation is cancelled. This method still returns only after the operation has
   /// finished.

@@ -1,4 +1,4 @@
-/// Calls `body` with a queue, and returns when all operations that were added to the queue have finished.
+/// Calls `body` with a queue and returns when all operations that were added to the queue have finished.
 ///
 /// ```swift
 /// try await withOperationQueue(maxConcurrentOperationCount: 8) { queue in
@@ -34,7 +34,7 @@ public func withOperationQueue<Result>(
       do { result = try await body(queue) } catch {
         queue.cancelMembers()
         await queue.emptied()
-        // The operations that the body awaited were cancelled because of that.
+        // The operations that the body awaited were cancelled by that cancellation.
         if error is CancellationError, !Task.isCancelled, let failure = queue.firstFailure { throw failure }
         throw error
       }

@@ -3,8 +3,8 @@ import Synchronization
 /// The events of a queue that its listeners have not taken yet.
 ///
 /// A queue creates the log for its first listener. Most events are appended under the queue's lock. Threads append the
-/// events of operations in batches without that lock, when they occur. So the lock of the log determines the order of
-/// all events, for all listeners.
+/// events of operations in batches without that lock, when they occur. As a result, the lock of the log determines the
+/// order of all events, for all listeners.
 ///
 /// Adding or removing a listener takes constant time. See `Docs/decisions/0035-following-operations.md`.
 final class EventLog: Sendable {
@@ -48,17 +48,17 @@ final class EventLog: Sendable {
   /// The caller wakes them when it holds no lock.
   func takeWaiters() -> [Waiter] { state.withLock { $0.waitingCount > 0 ? $0.takeDueWaiters() : [] } }
 
-  /// Appends an event, and wakes the listeners that wait.
+  /// Appends an event and wakes the listeners that wait.
   ///
   /// Called with no lock held.
   func appendAndWake(_ event: OperationQueueEvent) { _ = appendAndWake(event) { true } }
 
-  /// Appends an event if a step succeeds, and wakes the listeners that wait.
+  /// If a step succeeds, appends an event and wakes the listeners that wait.
   ///
   /// Called with no lock held.
   ///
   /// - Parameters:
-  ///   - event: The event.
+  ///   - event: The event to append.
   ///   - step: A few instructions that cause the event. They run under the lock of the log.
   /// - Returns: Whether the step succeeded.
   @inline(__always)

@@ -5,7 +5,7 @@ extension OperationProtocol {
   /// for await state in operation.states { print(state) }
   /// ```
   ///
-  /// An iteration always includes the final state, even if it begins late. It retains the operation, and ends when its
+  /// An iteration always includes the final state, even if it begins late. It retains the operation and ends when its
   /// task is cancelled. An operation that is given a dependency while it is ready becomes pending again. A task that
   /// waits for the next state raises the operation, like a task that waits for ``untilFinished()``.
   @_disfavoredOverload
@@ -30,7 +30,7 @@ public struct OperationStates: AsyncSequence, Sendable {
 
   /// Begins with the current state.
   ///
-  /// - Returns: An iterator.
+  /// - Returns: An iterator that begins with the current state.
   public func makeAsyncIterator() -> Iterator {
     let (stream, continuation) = AsyncStream.makeStream(of: OperationState.self)
     let observer = StateObserver(continuation)
@@ -46,13 +46,13 @@ public struct OperationStates: AsyncSequence, Sendable {
 
     /// The next state, or nil after the end or when the task is cancelled.
     ///
-    /// - Returns: The state.
+    /// - Returns: The next state, or nil.
     public mutating func next() async -> OperationState? { await next(isolation: #isolation) }
 
     /// The next state, or nil after the end or when the task is cancelled.
     ///
     /// - Parameter actor: The isolation of the caller.
-    /// - Returns: The state.
+    /// - Returns: The next state, or nil.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> OperationState? {
       guard operation.state.current.phase != .finished else { return await states.next(isolation: actor) }
       var state: OperationState?
@@ -68,8 +68,8 @@ public struct OperationStates: AsyncSequence, Sendable {
 
 /// Converts the changes that observers are notified of into states.
 private final class StateObserver: Observer, @unchecked Sendable {
-  // `first` and `last` belong to the thread that adds the observer, and then to the one that notifies. The list of
-  // observers passes that role on under its lock.
+  // `first` and `last` belong to the thread that adds the observer, then to the notifying thread. The list of observers
+  // passes that role on under its lock.
   private let continuation: AsyncStream<OperationState>.Continuation
   private var first: OperationState?
   private var last: OperationState?

@@ -65,7 +65,7 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
 
   /// Begins listening.
   ///
-  /// - Returns: An iterator.
+  /// - Returns: An iterator over the events from now on.
   /// - Complexity: O(1), regardless of the number of listeners. Each event takes O(*n*) in the number of listeners.
   public func makeAsyncIterator() -> Iterator {
     let (buffer, token) = queue.listen()
@@ -80,14 +80,14 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
     let buffer: EventBuffer
     /// Taken from the buffer.
     ///
-    /// The events before ``position`` have been delivered, and are nil.
+    /// The events before ``position`` have been delivered. They are nil.
     @usableFromInline var events: [OperationQueueEvent?] = []
     @usableFromInline var position = 0
     let token: KeyValueObservation
 
     /// The next event, or nil when the task is cancelled.
     ///
-    /// - Returns: The event.
+    /// - Returns: The next event, or nil.
     @inlinable
     public mutating func next() async -> OperationQueueEvent? {
       position < events.count ? deliver() : await take(isolation: #isolation)
@@ -96,13 +96,13 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
     /// The next event, or nil when the task is cancelled.
     ///
     /// - Parameter actor: The isolation of the caller.
-    /// - Returns: The event.
+    /// - Returns: The next event, or nil.
     @inlinable
     public mutating func next(isolation actor: isolated (any Actor)?) async -> OperationQueueEvent? {
       position < events.count ? deliver() : await take(isolation: actor)
     }
 
-    /// Takes events from the buffer, and delivers the first one.
+    /// Takes events from the buffer and delivers the first one.
     @usableFromInline
     mutating func take(isolation actor: isolated (any Actor)?) async -> OperationQueueEvent? {
       events = await buffer.take(isolation: actor)

@@ -6,7 +6,7 @@ extension OperationQueueProtocol {
   /// The queue keeps the instrument until the queue is freed. From the first instrument on, the threads of the queue
   /// take single operations instead of batches, so a short operation takes longer.
   ///
-  /// - Parameter instrument: The instrument.
+  /// - Parameter instrument: The instrument, whose methods are called for each operation of the queue.
   /// - Returns: The registration, which can remove the instrument.
   /// - Complexity: O(*n*) in the number of instruments. Each addition and each removal also uses memory of this size
   ///   until the queue is freed.

@@ -18,17 +18,16 @@
 /// queue.addInstrument(counter)
 /// ```
 ///
-/// Implement the methods that you need. The others do nothing.
+/// Implement the methods that you need. The default implementations have no effect.
 ///
 /// The queue calls the methods on the threads that do the work, with no lock held, and these threads wait until the
-/// methods return. So a method must be quick, and must not wait for an operation. Several threads can call the same
-/// method concurrently. Jobs of tasks that use the queue as their executor are not reported.
+/// methods return. Therefore, a method must be quick and must not wait for an operation. Several threads can call the
+/// same method concurrently. Jobs of tasks that use the queue as their executor are not reported.
 ///
 /// The values that an instrument binds are available on the thread that runs a block or `main()`, and in the task of a
-/// ``TaskOperation``. If several threads work for one operation, the other threads don't have them: those that run
-/// further execution blocks, or the iterations of
-/// ``OperationQueueProtocol/concurrentPerform(iterations:execute:)``. The operations inside a ``GroupOperation`` belong
-/// to the queue of the group.
+/// ``TaskOperation``. If several threads work for one operation, the threads that run further execution blocks, or the
+/// iterations of ``OperationQueueProtocol/concurrentPerform(iterations:execute:)``, don't have these values. The
+/// operations inside a ``GroupOperation`` belong to the queue of the group.
 public protocol OperationQueueInstrument: AnyObject, Sendable {
   /// Called when code is about to add an operation, before the operation can start.
   ///
@@ -36,8 +35,8 @@ public protocol OperationQueueInstrument: AnyObject, Sendable {
   /// task-local values of that code.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - queue: The queue.
+  ///   - operation: The operation that is about to be added. It has not started.
+  ///   - queue: The queue that the code adds the operation to.
   func willAdd(_ operation: Operation, to queue: OperationQueue)
 
   /// Starts an operation, by calling `body`.
@@ -47,8 +46,8 @@ public protocol OperationQueueInstrument: AnyObject, Sendable {
   /// was cancelled before it started.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - queue: The queue.
+  ///   - operation: The operation that starts.
+  ///   - queue: The queue that starts the operation.
   ///   - body: Starts the operation. Call it exactly once.
   func start(_ operation: Operation, in queue: OperationQueue, by body: () -> Void)
 
@@ -58,18 +57,18 @@ public protocol OperationQueueInstrument: AnyObject, Sendable {
   /// ``RetryPolicy``. The call occurs in the operation's task, so the function can read the task-local values that you
   /// bind around `attempt.run()`.
   ///
-  /// - Parameter attempt: The attempt. Run it exactly once, and rethrow its error.
+  /// - Parameter attempt: The attempt to run. Run it exactly once, and rethrow its error.
   /// - Throws: The error that the attempt throws.
   func run(_ attempt: OperationAttempt) async throws
 
   /// Called when an attempt of an operation has failed and the operation is about to wait for its next attempt.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
+  ///   - operation: The operation whose attempt has failed.
   ///   - attempt: The number of the attempt that failed, counting from 1.
   ///   - error: The error of the attempt.
   ///   - delay: The minimum time that the operation waits before the next attempt.
-  ///   - queue: The queue.
+  ///   - queue: The queue that the operation belongs to.
   func willRetry(
     _ operation: Operation, afterAttempt attempt: Int, error: any Error, delay: Duration, in queue: OperationQueue)
 
@@ -79,8 +78,8 @@ public protocol OperationQueueInstrument: AnyObject, Sendable {
   /// list.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - queue: The queue.
+  ///   - operation: The operation that has finished.
+  ///   - queue: The queue that the operation was added to.
   func didFinish(_ operation: Operation, in queue: OperationQueue)
 }
 
@@ -88,32 +87,32 @@ extension OperationQueueInstrument {
   /// Does nothing.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - queue: The queue.
+  ///   - operation: Ignored.
+  ///   - queue: Ignored.
   public func willAdd(_ operation: Operation, to queue: OperationQueue) {}
 
   /// Calls `body`.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - queue: The queue.
+  ///   - operation: Ignored.
+  ///   - queue: Ignored.
   ///   - body: Starts the operation.
   public func start(_ operation: Operation, in queue: OperationQueue, by body: () -> Void) { body() }
 
   /// Runs the attempt.
   ///
-  /// - Parameter attempt: The attempt.
+  /// - Parameter attempt: The attempt to run.
   /// - Throws: The error that the attempt throws.
   public func run(_ attempt: OperationAttempt) async throws { try await attempt.run() }
 
   /// Does nothing.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
+  ///   - operation: Ignored.
   ///   - attempt: The number of the attempt that failed.
   ///   - error: The error of the attempt.
   ///   - delay: How long the operation waits.
-  ///   - queue: The queue.
+  ///   - queue: Ignored.
   public func willRetry(
     _ operation: Operation, afterAttempt attempt: Int, error: any Error, delay: Duration, in queue: OperationQueue
   ) {}
@@ -121,8 +120,8 @@ extension OperationQueueInstrument {
   /// Does nothing.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - queue: The queue.
+  ///   - operation: Ignored.
+  ///   - queue: Ignored.
   public func didFinish(_ operation: Operation, in queue: OperationQueue) {}
 }
 

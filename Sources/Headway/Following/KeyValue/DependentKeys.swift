@@ -3,13 +3,13 @@ struct DependentKeys {
   /// The class's `keyPathsForValuesAffectingValue(forKey:)`.
   let pathsAffecting: (String) -> Set<String>
 
-  /// Finds the properties that depend on one that changes, directly or through others.
+  /// Finds the properties that depend on a changing property, directly or through other properties.
   ///
   /// - Parameters:
   ///   - keys: The properties to choose from.
   ///   - changed: The property that changes.
-  ///   - name: The posted name; nil if the change was posted by key path. In that case, a property that a subclass has
-  ///     added matches every added property that the class names.
+  ///   - name: The posted name; nil if the change was posted by key path. In that case, a property added by a subclass
+  ///     matches every added property named by the class.
   /// - Returns: The properties that depend on `changed`, in the same order.
   func keys(of keys: [ObservedKey], affectedBy changed: ObservedKey, named name: String?) -> [ObservedKey] {
     keys.filter { key in

@@ -13,9 +13,9 @@ struct ChangeHandler<Object: AnyObject, Value>: Sendable {
 
 /// An observer of one property.
 class KeyPathObserver<Root: AnyObject, Value>: Observer, @unchecked Sendable {
-  // `last`, `first`, `hasExecuted` and `hasNotifiedOfPrior` belong to the thread that adds the observer, and then to
-  // the one that notifies. The list of observers passes that role on under its lock, so Swift does not need to check at
-  // each access that the access is exclusive. A key path never changes.
+  // `last`, `first`, `hasExecuted` and `hasNotifiedOfPrior` belong to the thread that adds the observer, then to the
+  // notifying thread. The list of observers passes that role on under its lock, so Swift does not need to check at each
+  // access that the access is exclusive. A key path never changes.
 
   private let key: ObservedKey
   private let options: KeyValueObservingOptions
@@ -33,7 +33,7 @@ class KeyPathObserver<Root: AnyObject, Value>: Observer, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - key: The key of `keyPath`.
-  ///   - keyPath: The property. Its root is the class of the observed object, or a superclass of that class.
+  ///   - keyPath: The property to observe. Its root is the class of the observed object, or a superclass of that class.
   ///   - options: The values that a change carries, and when to call `handler`.
   ///   - handler: The function to call for each change.
   init(
@@ -89,7 +89,7 @@ class KeyPathObserver<Root: AnyObject, Value>: Observer, @unchecked Sendable {
     let old = last
     let isPosted = change.isPosted && change.key == key
     if !isPosted, let old, isEqual(old, new) ?? (change.key != key && change.key != .unknown) {
-      // If this change was announced but the value is the same, the announcement is over.
+      // If this change was announced but the value is the same, the announcement has no further effect.
       if change.key == key { hasNotifiedOfPrior = false }
       return
     }

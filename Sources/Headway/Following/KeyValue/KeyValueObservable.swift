@@ -7,7 +7,7 @@
 /// ```
 ///
 /// Observers are notified of each change once, in order, after the property has changed, on the thread that changed it,
-/// with no lock held. They can call anything, and can even wait for the operation that they observe. They delay neither
+/// with no lock held. They can call anything and can even wait for the operation that they observe. They delay neither
 /// its dependents nor its queue: when an operation finishes, it releases its dependents and leaves its queue before its
 /// observers are notified. While one thread notifies the observers of an object, it also notifies them of changes that
 /// other threads make to it. An observer with the option ``KeyValueObservingOptions/prior`` is called once more before
@@ -130,7 +130,9 @@ extension KeyValueObservable where Self: OperationQueue {
   /// - Parameter key: The name of the property, for instance `isSuspended`.
   public func willChangeValue(forKey key: String) { announce(ObservedKey(name: key), named: key) }
 
-  /// Announces that a property has changed, and notifies the observers of it and of the properties that depend on it.
+  /// Announces that a property has changed.
+  ///
+  /// Notifies the observers of this property and of its dependent properties.
   ///
   /// A name does not identify a property that a subclass has added. If several such properties are observed, an
   /// observer of one is notified only if its value differs. `didChangeValue(for:)` always notifies it.

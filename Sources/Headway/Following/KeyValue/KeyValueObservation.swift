@@ -37,7 +37,7 @@ public final class KeyValueObservation: Sendable {
     self.end = Mutex(.call(Calls(addingWaiter, end)))
   }
 
-  /// Creates a token that removes an observer from a list, or, if `place` is nil, one that does nothing.
+  /// Creates a token that removes an observer from a list, or that does nothing if `place` is nil.
   init(_ place: (list: ObserverList, number: UInt64)?) {
     end = Mutex(place.map { .removal(from: $0.list, number: $0.number) })
   }
@@ -70,7 +70,7 @@ extension KeyValueObservation {
   ///
   /// Observers are notified after a change, so a thread or task that has waited for an operation or a queue can
   /// continue before an observer has been called for the end. This function returns immediately if the observation has
-  /// ended. It blocks no thread, and does not return early when the task is cancelled.
+  /// ended. It blocks no thread and does not return early when the task is cancelled.
   ///
   /// The observer must not block until this function returns, because it returns after the observer.
   public func untilDelivered() async { await WaiterList.suspend { addWaiter($0) } }
@@ -92,7 +92,7 @@ extension KeyValueObservation: Hashable {
   /// Two tokens are equal when they are the same object.
   ///
   /// - Parameters:
-  ///   - left: A token.
+  ///   - left: A token to compare.
   ///   - right: Another token.
   /// - Returns: Whether they are the same object.
   public static func == (left: KeyValueObservation, right: KeyValueObservation) -> Bool { left === right }

@@ -26,7 +26,7 @@ public struct KeyValueObservedChange<Value> {
   /// The value when this observer was last notified, if it has the option ``KeyValueObservingOptions/old``; nil in the
   /// call at the beginning.
   public let oldValue: Value?
-  /// Whether this is the call before the one that delivers the new value; see ``KeyValueObservingOptions/prior``.
+  /// Whether this call precedes the call with the new value; see ``KeyValueObservingOptions/prior``.
   public let isPrior: Bool
 }
 

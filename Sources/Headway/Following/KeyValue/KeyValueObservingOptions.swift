@@ -18,7 +18,7 @@ public struct KeyValueObservingOptions: OptionSet, Sendable {
   ///
   /// ``KeyValueObservedChange/isPrior`` distinguishes the two calls. If a subclass posts a change, the additional call
   /// occurs when the subclass announces it with `willChangeValue`. For other changes, observers are notified after the
-  /// property has changed, and both calls occur then, one right after the other: the first still carries the old value,
-  /// but the property has the new one.
+  /// property has changed, and both calls occur then, one right after the other. The first call still carries the old
+  /// value, although the property has the new value.
   public static let prior = KeyValueObservingOptions(rawValue: 8)
 }

@@ -6,14 +6,15 @@ import Synchronization
 /// literals of ``ObservedKey`` must be created each time. The table has room for a few key paths of this module's
 /// properties, which contain no reference to user objects. A new key path replaces an existing one.
 ///
-/// The table is used without a lock. It retains the key paths in it, and releases each one after removing it. So if a
-/// thread finds the address of its own key path, the entry is for that key path: no other object can have the address
-/// while both are alive. An entry that was removed before the thread's key path was created is no longer found.
+/// The table is used without a lock. It retains the key paths in it and releases each one after removing it. As a
+/// result, if a thread finds the address of its own key path, the entry is for that key path: no other object can have
+/// the address while both are alive. An entry that was removed before the thread's key path was created is no longer
+/// found.
 enum KnownKeyPaths {
   private static let bitsOfCount: UInt64 = 6
   /// Each entry is an address, with the position of the key in ``keys`` in the bits of ``positionBits``; 0 while it is
   /// empty.
-  // The pointer does not change, and its elements are atomic.
+  // The pointer does not change; its elements are atomic.
   nonisolated(unsafe) private static let entries: UnsafeMutablePointer<Atomic<UInt>> = {
     let entries = UnsafeMutablePointer<Atomic<UInt>>.allocate(capacity: 1 << bitsOfCount)
     for position in 0..<1 << bitsOfCount { (entries + position).initialize(to: Atomic(0)) }
@@ -36,7 +37,7 @@ enum KnownKeyPaths {
     return entry & ~positionBits == address ? keys[Int(entry >> positionShift)] : nil
   }
 
-  /// Adds a key path to the table, unless its key shows that it is not one of this module's properties.
+  /// Adds a key path to the table, unless its key shows that it isn't a property of this module.
   static func note(_ key: ObservedKey, of keyPath: AnyKeyPath) {
     guard let position = keys.firstIndex(of: key) else { return }
     let address = UInt(bitPattern: Unmanaged.passRetained(keyPath).toOpaque())

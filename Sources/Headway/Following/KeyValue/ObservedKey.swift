@@ -10,7 +10,7 @@ enum ObservedKey: Equatable, Sendable {
   case name
   /// A property that a subclass has added.
   case own(OwnKeyPath)
-  /// A property that was named by a string, and is none of the properties above.
+  /// A property that was named by a string and is none of the properties above.
   case unknown
 
   /// Creates the key for a name, with or without the prefix `is`.
@@ -66,7 +66,7 @@ enum ObservedKey: Equatable, Sendable {
     self.init(keyPath) { ObservedKey(comparing: keyPath, of: type) }
   }
 
-  /// Uses the key that was found for the key path before, or the one that `compare` finds.
+  /// Uses the key that was previously found for the key path, or the key that `compare` finds.
   private init(_ keyPath: AnyKeyPath, _ compare: () -> ObservedKey) {
     if let known = KnownKeyPaths.key(of: keyPath) {
       self = known
@@ -137,7 +137,8 @@ extension ObservedKey {
 
   /// The keys whose changes can concern an observer of this key.
   ///
-  /// For a property that a subclass has added, these are all keys, because Headway can't determine what affects it.
+  /// For a property that a subclass has added, these are all keys, because Headway can't determine which properties
+  /// affect it.
   var affectingKeys: Set { if case .own = self { Set(rawValue: .max) } else { Set(self) } }
 }
 

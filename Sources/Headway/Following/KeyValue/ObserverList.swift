@@ -84,7 +84,7 @@ final class ObserverList: Sendable {
     case waiter(Waiter)
   }
 
-  /// The observers, in the order of adding.
+  /// The observers, in insertion order.
   ///
   /// Usually there is only one, which requires no additional memory.
   private struct Observers {
@@ -107,7 +107,7 @@ final class ObserverList: Sendable {
       if let others { others.list.forEach(body) }
     }
 
-    /// The property that is observed, among those that a subclass has added; nil if there are several, or none.
+    /// The observed property, if it was added by a subclass; nil if there are several such properties, or none.
     var onlyOwnKey: ObservedKey? {
       var (only, areSeveral): (ObservedKey?, Bool) = (nil, false)
       forEach { observer in
@@ -181,7 +181,7 @@ final class ObserverList: Sendable {
       backlog.items.append(item)
     }
 
-    /// Returns the next item, and its position among all that were ever appended.
+    /// Returns the next item and its position among all items that were ever appended.
     mutating func takeItem() -> (item: Item, number: Int)? {
       guard let backlog, let item = backlog.items.popFirst() else { return nil }
       backlog.takenCount += 1
@@ -190,7 +190,7 @@ final class ObserverList: Sendable {
       return (item, backlog.takenCount)
     }
 
-    /// Makes the calling thread the one that notifies, if no other thread notifies and no item waits.
+    /// Makes the calling thread the notifying thread, if no other thread notifies and no item waits.
     mutating func takeTurn() -> Bool {
       guard !isNotifying, !hasItems else { return false }
       isNotifying = true
@@ -225,7 +225,7 @@ final class ObserverList: Sendable {
   /// Adds an observer, which is notified of changes that are appended from now on.
   ///
   /// - Parameters:
-  ///   - observer: The observer. It begins when the next thread notifies.
+  ///   - observer: The observer to add. It begins when the next thread notifies.
   ///   - change: The value that it begins with. Required if changes carry values that are recorded under another lock.
   /// - Returns: The number to pass to ``remove(_:)``.
   func add(_ observer: Observer, _ change: ObservedChange? = nil) -> UInt64 {
@@ -240,7 +240,7 @@ final class ObserverList: Sendable {
 
   /// Appends an announced change that has not happened yet.
   ///
-  /// - Returns: Whether any observer must be notified of it.
+  /// - Returns: Whether any observer must be notified of the change.
   func append(before key: ObservedKey) -> Bool {
     state.withLock { state in
       if state.tellsPrior { state.append(.change(ObservedChange(before: key))) }
@@ -255,12 +255,12 @@ final class ObserverList: Sendable {
   /// - Returns: False if they already have been.
   func addWaiter(_ waiter: Waiter) -> Bool {
     let ended = state.withLock { state in
-      // The memory is valid: the operation removes itself from this list before it is freed, and the thread that
-      // notifies of its end retains it and removes it afterwards.
+      // The memory is valid: the operation removes itself from this list before it is freed. A thread that notifies of
+      // the operation's end retains the operation and later removes it from the list.
       state.operation.flatMap { swift_tryRetain($0.toOpaque()) == nil ? nil : $0.takeRetainedValue() }
     }
-    // The changes that report the end are appended after the operation has finished. So wait until its observers have
-    // been notified, not for the items in the list.
+    // The changes that report the end are appended after the operation has finished. Therefore, wait until its
+    // observers have been notified, not for the items in the list.
     if let ended, ended.state.current.phase == .finished { return ended.addWaiter(waiter, for: .notified) }
     return state.withLock { state in
       // If changes wait, the thread that appended them is about to notify.
@@ -274,7 +274,7 @@ final class ObserverList: Sendable {
 
   /// Notifies the observers of the waiting items.
   ///
-  /// If another thread already does so, leaves it to that thread.
+  /// If another thread already notifies them, leaves it to that thread.
   func notify(of object: AnyObject) {
     guard let next = next(hasTurn: false) else { return }
     NotificationContext.run(notifyingOf: object) {
@@ -341,7 +341,7 @@ final class ObserverList: Sendable {
 
   /// Notifies the observers of all waiting items.
   ///
-  /// The calling thread must be the one that notifies.
+  /// The calling thread must be the notifying thread.
   private func notifyOfRest(of object: AnyObject) {
     while !endTurn(), let next = next(hasTurn: true) { notify(of: object, next) }
   }
@@ -372,11 +372,11 @@ final class ObserverList: Sendable {
 
   /// Begins an observation whose observer is already in the list of observers.
   ///
-  /// The value that an observer begins with includes the effects of all waiting items. So this function records the
-  /// object's state until no item was appended in between, or, if other threads never stop appending, 100 times.
+  /// The value that an observer begins with includes the effects of all waiting items. Therefore, this function records
+  /// the object's state until no item was appended in between, or, if other threads never stop appending, 100 times.
   ///
   /// - Parameters:
-  ///   - observer: The observer.
+  ///   - observer: The observer to begin with.
   ///   - object: The object that is observed.
   ///   - count: How many items had been appended to the list at a time before this call.
   private func begin(_ observer: Observer, with object: AnyObject, since count: Int) {
@@ -395,7 +395,7 @@ final class ObserverList: Sendable {
   /// - Parameters:
   ///   - observers: The observers to choose from.
   ///   - object: The object that has changed.
-  ///   - change: The change.
+  ///   - change: The change to report.
   ///   - number: The position of the change among all items that were ever appended; the highest number if it was not
   ///     appended.
   private static func notify(_ observers: Observers, of object: AnyObject, _ change: ObservedChange, _ number: Int) {
@@ -421,7 +421,7 @@ final class ObserverList: Sendable {
 
   /// Removes and returns the next item.
   ///
-  /// - Parameter hasTurn: Whether the calling thread is the one that notifies.
+  /// - Parameter hasTurn: Whether the calling thread is the notifying thread.
   /// - Returns: The item and the observers to notify; nil if there is no item, or if another thread is notifying.
   private func next(hasTurn: Bool) -> (item: Item, number: Int, observers: Observers)? {
     state.withLock { state in
@@ -451,7 +451,7 @@ final class ObserverList: Sendable {
     ReleasedChain.release(
       state.withLock { state -> (Observer)? in
         let observer = state.remove(number)
-        // Under the lock: an observer that waits to begin is then not added to the others.
+        // Under the lock: an observer that waits to begin is then not added to the list.
         observer?.setEnded()
         return observer
       })

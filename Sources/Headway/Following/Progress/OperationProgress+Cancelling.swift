@@ -49,7 +49,7 @@ extension OperationProgress {
 
   /// Marks the work and its parts as cancelled and calls their handlers, on the calling thread.
   ///
-  /// The parts are cancelled in the order of adding, after the handler of the whole has been called.
+  /// The parts are cancelled in insertion order, after the handler of the whole has been called.
   ///
   /// A cancellation is permanent: calling this method again has no effect.
   ///
@@ -84,7 +84,7 @@ extension OperationProgress {
     if passesOn { passPauseOn() }
   }
 
-  /// Calls the handlers, and passes the state on to the parts.
+  /// Calls the handlers and passes the state on to the parts.
   ///
   /// One thread at a time does this, until the parts have the current state. Other threads, and the handlers, can pause
   /// and resume in the meantime.
@@ -105,7 +105,7 @@ extension OperationProgress {
   }
 }
 
-/// Sets `value`, and returns the old one.
+/// Sets `value` and returns the old one.
 ///
 /// The caller releases it after releasing its lock.
 private func exchange<Value>(_ value: inout Value, _ newValue: Value) -> Value {

@@ -10,8 +10,8 @@ extension OperationProtocol {
   public var progress: OperationProgress {
     if let progress = existingProgress { return progress }
     // A progress can refer to user objects: its handlers and observers. Announce that before the progress exists. Then
-    // the thread that starts or ends the operation looks for it, or this thread sees that the operation has started or
-    // ended.
+    // the thread that starts or finishes the operation looks for it, or this thread sees that the operation has started
+    // or ended.
     state.announceUserObject()
     let made = makeProgress()
     let progress = links.withLock { links in
@@ -68,15 +68,15 @@ extension OperationQueue {
     guard let tracked = trackedProgress, operation.completesUnit else { return }
     tracked._withUnsafeGuaranteedRef { tracked in
       tracked.adopt(progress, operation.knownProgressUnitCount)
-      // Other threads can find the progress by now. So either the thread that cancels all operations finds it, or this
-      // thread sees that it cancelled them.
+      // Other threads can find the progress by now. As a result, either the thread that cancels all operations finds
+      // it, or this thread sees that it cancelled them.
       if tracked.isCancelled, operation.isCancelled { progress.cancel() }
     }
   }
 
   /// Cancels the running operations through their progress, or directly if they have none.
   ///
-  /// Does not cancel operations whose progress is a part of another progress.
+  /// Does not cancel operations whose progress is part of another progress.
   ///
   /// O(*n*) in the number of operations in the queue.
   final func cancelRunningUnits() {
@@ -115,7 +115,7 @@ extension OperationProgress {
 
   /// The role of an operation's progress in its queue's progress.
   ///
-  /// It changes under the lock of the latter.
+  /// It changes under the lock of the queue's progress.
   enum UnitState: UInt8, AtomicRepresentable {
     /// No role yet.
     case none
@@ -128,7 +128,7 @@ extension OperationProgress {
   }
 
   /// For the progress of a queue: makes `child`, the progress of a running operation, count as a fraction of the
-  /// operation's units, unless it is already a part of another progress.
+  /// operation's units, unless it is already part of another progress.
   ///
   /// If this progress was cancelled, the cancellation applied to the operations at that time. It does not apply to this
   /// child.
@@ -195,7 +195,7 @@ extension OperationProgress {
         || Double(state.completed) / Double(state.total) * 100 >= Double(state.notifiedHundredth + 1)
       return (mayBeFurther, state.parent != nil)
     }
-    // If it becomes a part of another progress after this, the other one reads these units.
+    // If it becomes part of another progress after this, the new parent reads these units.
     if !mayBeFurther, isPartOfOther { report() }
     return mayBeFurther
   }

@@ -3,7 +3,7 @@ import Synchronization
 /// The progress of a piece of work, as a tree: the members of Foundation's `Progress`, without Foundation.
 ///
 /// Code that does the work sets ``totalUnitCount`` and increments ``completedUnitCount``. Code that watches the work
-/// reads ``fractionCompleted`` at any time, or is notified by ``onChange(_:)``. You can assign a part of the work to a
+/// reads ``fractionCompleted`` at any time, or is notified by ``onChange(_:)``. You can assign part of the work to a
 /// child:
 ///
 /// ```swift
@@ -73,8 +73,8 @@ public final class OperationProgress: Sendable {
 
   /// Whether this progress is in its parent's list of parts that have reported.
   ///
-  /// Set and cleared under the parent's lock. A thread that reports reads it after it has held the lock of this
-  /// progress, and the parent clears it before it acquires that lock. If the thread finds it set, the parent has not
+  /// Set and cleared under the parent's lock. A reporting thread reads the value after it has held the lock of this
+  /// progress. The parent clears the value before it acquires that lock. If the thread finds it set, the parent has not
   /// read this progress yet, so relaxed accesses are sufficient. `Models/progress.pml` has this protocol.
   let hasReported = Atomic(false)
 
@@ -94,7 +94,7 @@ public final class OperationProgress: Sendable {
     hasTotal = Atomic(totalUnitCount > 0)
   }
 
-  /// Creates a progress that represents a part of another.
+  /// Creates a progress that represents part of another.
   ///
   /// - Parameters:
   ///   - totalUnitCount: The number of units of work; 0 or less if unknown.
@@ -118,7 +118,7 @@ public final class OperationProgress: Sendable {
 
   /// The number of units of work; 0 or less if unknown.
   ///
-  /// The code that counts decides what a unit is: bytes, rows, files.
+  /// You choose the unit: bytes, rows, or files, for example.
   public var totalUnitCount: Int64 {
     get { state.withLock { $0.total } }
     set {
@@ -128,7 +128,7 @@ public final class OperationProgress: Sendable {
     }
   }
 
-  /// The number of completed units, not including those of unfinished children.
+  /// The number of completed units, excluding units of unfinished children.
   ///
   /// Setting it notifies the observers, on the calling thread, if this completes another hundredth. Observers are not
   /// notified when the count decreases. Only one thread at a time should use `+=`, which reads and then writes. If
@@ -189,7 +189,7 @@ public final class OperationProgress: Sendable {
   /// Whether all units are completed.
   public var isFinished: Bool { state.withLock { $0.isFinished } }
 
-  /// Assigns a part of the work to another progress.
+  /// Assigns part of the work to another progress.
   ///
   /// When the child finishes, its units are completed here. If this progress is cancelled or paused, the child is
   /// also immediately cancelled or paused.
@@ -197,8 +197,7 @@ public final class OperationProgress: Sendable {
   /// - Parameters:
   ///   - child: The progress of the part.
   ///   - pendingUnitCount: The number of units of this progress that the child completes.
-  /// - Precondition: `child` is not a part of another progress, and this progress is not a part of `child`, at any
-  ///   depth.
+  /// - Precondition: `child` is not part of another progress, and this progress is not part of `child`, at any depth.
   /// - Complexity: O(*d*) in the number of ancestors.
   public func addChild(_ child: OperationProgress, withPendingUnitCount pendingUnitCount: Int64) {
     let isAdopted = child.setParent(self)
@@ -211,7 +210,7 @@ public final class OperationProgress: Sendable {
     take(child, pendingUnitCount)
   }
 
-  /// The progress that this one is a part of.
+  /// The parent progress, or nil.
   var parent: OperationProgress? { state.withLock { $0.parent } }
 
   func setParent(_ parent: OperationProgress) -> Bool {
@@ -236,8 +235,8 @@ public final class OperationProgress: Sendable {
 
   /// Pauses a new part, which is not paused, if this progress is paused.
   ///
-  /// Another thread might pause or resume this progress before it finds the part, or before the part is paused. So this
-  /// function checks again.
+  /// Another thread might pause or resume this progress before it finds the part, or before the part is paused.
+  /// Therefore, this function checks again.
   func hand(isPausedTo child: OperationProgress, _ set: (Bool) -> Void) {
     var isHanded = false
     while isPaused != isHanded {
@@ -299,7 +298,7 @@ public final class OperationProgress: Sendable {
     if isNotifying {
       repeat { tell() } while mustTellAgain()
     }
-    // A thread that sees all units completed notifies the parent before it returns, regardless of which thread notifies
+    // A thread that sees all units completed notifies the parent before returning, regardless of which thread notifies
     // the observers.
     let parent = state.withLock { $0.isFinished ? $0.parent : nil }
     parent?.complete(self)

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The parts of a progress that have not finished, and how much each has completed.
 ///
-/// Protected by the lock of the progress. A part that has changed is noted once, and is read when the fraction is next
-/// computed. So a report takes constant time, regardless of the number of parts.
+/// Protected by the lock of the progress. A part that has changed is noted once and read when the fraction is next
+/// computed. As a result, a report takes constant time, regardless of the number of parts.
 struct ProgressParts {
   private struct Part {
     let progress: OperationProgress
@@ -23,7 +23,7 @@ struct ProgressParts {
   /// Each addition can round it.
   private var roundings = 0
 
-  /// The progress of each part, in the order of adding.
+  /// The progress of each part, in insertion order.
   var all: [OperationProgress] { parts.values.map(\.progress) }
 
   var isEmpty: Bool { parts.isEmpty }

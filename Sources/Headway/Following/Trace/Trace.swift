@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// A trace that is being recorded: what all queues of the process do, and when.
+/// A trace that is being recorded: the events of all queues of the process, with their times.
 ///
 /// The product `HeadwayTrace` records a trace while a function runs (`Trace.record { … }`), turns it into a value that
 /// you can store, draws it, and finds its critical path. Without that product, you can name parts of your work:
@@ -27,7 +27,7 @@ public final class Trace: Sendable {
   /// How many events each thread can record, if you do not set another number.
   public static let defaultMaxEventCount = 250_000
 
-  /// Starts to record what all queues of the process do.
+  /// Starts to record the events of all queues of the process.
   ///
   /// - Parameter maxEventCountPerThread: How many events each thread can record. An operation has three or four
   ///   events, and more for its name, its dependencies and its attempts.
@@ -61,7 +61,7 @@ public final class Trace: Sendable {
 
   /// Ends the trace.
   ///
-  /// - Returns: What was recorded, for `HeadwayTrace`; nil if the trace was stopped before.
+  /// - Returns: The recording, for `HeadwayTrace`; nil if the trace has already been stopped.
   package func takeEvents() -> RecordedEvents? {
     guard let threads = end() else { return nil }
     let endTime = TraceEvent.now
@@ -151,10 +151,10 @@ public final class Trace: Sendable {
 
   /// Records an event on the calling thread.
   ///
-  /// Takes only locks under which nothing is called.
+  /// Takes only locks that are never held during other calls.
   ///
   /// - Parameters:
-  ///   - kind: The event.
+  ///   - kind: The kind of event to record.
   ///   - object: The address of the operation or the queue, or the number of the span.
   ///   - operation: An operation whose address is in the event. No other operation may get this address.
   ///   - queue: A queue whose address is in the event. No other queue may get this address.

@@ -14,7 +14,7 @@ struct AddedBlock {
   /// - Parameters:
   ///   - block: The function to run.
   ///   - queue: The queue that it is being added to.
-  /// - Returns: The block.
+  /// - Returns: The block, which the caller must free.
   static func make(_ block: @escaping ThrowingBlock, in queue: OperationQueue) -> UnsafeMutablePointer<AddedBlock> {
     let made = memory.take()
     made.initialize(to: AddedBlock(home: .passUnretained(queue), block: BlockOperation.FirstBlock(run: block)))
@@ -24,7 +24,7 @@ struct AddedBlock {
   /// Frees a block whose function was exchanged for an empty one, which owns nothing.
   static func free(_ added: UnsafeMutablePointer<AddedBlock>) { memory.give(added) }
 
-  /// Makes the operation of a block, and frees the block.
+  /// Creates the operation of a block and frees the block.
   ///
   /// Runs no user code, so it can be called under the queue's lock.
   ///
@@ -39,11 +39,11 @@ struct AddedBlock {
 }
 
 extension BlockOperation {
-  /// Creates an operation for a block that was added to a queue, or reuses one that has ended.
+  /// Creates an operation for a block that was added to a queue, or reuses an operation that has ended.
   ///
   /// - Parameters:
-  ///   - block: The block. Afterwards, it is an empty one.
-  ///   - home: The queue.
+  ///   - block: The block to run. Afterward, it is an empty one.
+  ///   - home: The queue that the block was added to.
   ///   - sequence: The number of the operation in the queue.
   /// - Returns: The operation, which the caller owns. No other thread has a reference to it.
   @inline(__always)

@@ -6,7 +6,7 @@ extension Admission {
   /// Leaves enough operations for other threads.
   ///
   /// - Parameters:
-  ///   - batch: The batch. It is empty, and not active.
+  ///   - batch: The batch to fill. It is empty and not active.
   ///   - mostCount: How many operations to take at most.
   ///   - indivisible: How many operations are not worth sharing.
   ///   - now: The current time, in nanoseconds of uptime.
@@ -20,7 +20,8 @@ extension Admission {
     guard !hasCancelled || workerClass != .normal, !startsNone, started < limit else { return false }
     let share = max(1, indivisible, readyCount(workerClass) / (2 * ProcessorCount.usable))
     let most = min(share, mostCount, Batch.capacity)
-    // A batch takes no second turn of a key. If the queue has a limit, the order of turns is visible: it takes none.
+    // A batch takes no second turn of a key. If the queue has a limit, the order of turns is visible, so a batch takes
+    // none.
     let (takesAll, policy, end) = (aloneCount == 0, policy, limit == .max ? nextSequence : 0)
     while batch.count < most {
       if !waitingBlocks.isEmpty { takeBlocks(into: batch, atMost: most) }
@@ -56,7 +57,7 @@ extension Admission {
       // The queue takes over the ownership from the thread here.
       unfinished._withUnsafeGuaranteedRef { detach($0, from: batch) }
     } else {
-      // Another thread has ended the operation in the meantime.
+      // Another thread has finished the operation in the meantime.
       if let unfinished { batch.deferRelease(of: unfinished) }
       remove(batch)
     }
@@ -95,7 +96,7 @@ extension Admission {
     if hasBegun {
       var batch: Batch?
       batches.forEach { if $0.isRunning(operation) { batch = $0 } }
-      // The batch's thread may continue in `main()`. It must not occupy a concurrency slot while it does so.
+      // The batch's thread may continue in `main()`. It must not occupy a concurrency slot in the meantime.
       if let batch { remove(batch) }
       aloneCount = Self.mostAlone
     } else {
@@ -115,7 +116,7 @@ extension Admission {
   /// - Parameters:
   ///   - isObserved: Whether `body` is called for each operation.
   ///   - body: Called with each operation that a thread continued with. The caller must release it when no lock is
-  ///     held. If `isObserved` is true, `body` is called for the other operations as well, which the threads own. It
+  ///     held. If `isObserved` is true, `body` is also called for the other operations, which the threads own. It
   ///     receives such an operation only if it is alive.
   mutating func collectFinished(
     isObserved: Bool, _ body: (borrowing Admission, OperationReference?, _ isContinued: Bool) -> Void
@@ -140,14 +141,14 @@ extension Admission {
   /// Notes the operations that batches have made ready, for ``collectNewlyReady(_:)``.
   ///
   /// ``collectFinished(isObserved:_:)`` must be called in between. A thread publishes that an operation has finished,
-  /// and then the operations that became ready as a result. So when an operation is noted here, the operations that it
-  /// waited for are collected before it.
+  /// and then the operations that became ready as a result. Therefore, when an operation is noted here, the operations
+  /// that it waited for are collected before it.
   mutating func noteNewlyReady() { batches.forEach { $0.noteNewlyReady() } }
 
   /// Adds the noted operations to the ready ones.
   ///
-  /// - Parameter body: Called with each operation, and whether it became one of the ready operations. The caller must
-  ///   release it when no lock is held.
+  /// - Parameter body: Called with each operation, and whether it became ready to start. The caller must release it
+  ///   when no lock is held.
   mutating func collectNewlyReady(_ body: (OperationReference, _ isReady: Bool) -> Void) {
     batches.forEach { batch in
       while let reference = batch.nextReadied() {
@@ -210,8 +211,8 @@ extension Admission {
 
   /// Starts an operation of a batch that does not start plainly, if it can start.
   ///
-  /// The operation counts separately. So the batch, whose results have all been collected, is closed. The queue takes
-  /// over the ownership. If another thread has ended the operation, the batch's thread keeps it.
+  /// The operation counts separately. Therefore, the batch, whose results have all been collected, is closed. The queue
+  /// takes over the ownership. If another thread has finished the operation, the batch's thread keeps it.
   mutating func claimTaken(_ operation: Operation, of batch: Batch) -> Bool {
     close(batch)
     guard operation.admission.place == .taken else {

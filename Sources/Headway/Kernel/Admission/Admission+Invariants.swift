@@ -41,7 +41,7 @@ extension Admission {
     PerClass<Int>.forEachClass { precondition(tickets[$0] >= 0, "more tickets were redeemed than issued") }
   }
 
-  /// Checks that the operation of the first block without one would be listed in the order of adding.
+  /// Checks that the operation of the first block without one would be listed in insertion order.
   private func checkPositionOfBlocks() {
     guard let sequence = waitingBlocks.firstSequence else { return precondition(members.lastBeforeBlocks == nil) }
     let last = members.lastBeforeBlocks
@@ -62,8 +62,8 @@ extension Admission {
 
   /// Checks that workers are on their way for the operations that can start.
   ///
-  /// This holds after ``issueTickets()``, until a thread with a batch continues, or ends an operation that a barrier
-  /// waits for.
+  /// This holds after ``issueTickets()``, until a thread with a batch continues, or finishes an operation that a
+  /// barrier waits for.
   func checkTickets() {
     let startable = startable
     PerClass<Int>.forEachClass { workerClass in
@@ -117,7 +117,8 @@ extension Admission {
   private func checkPlace(of operation: Operation) {
     let (place, phase) = (operation.admission.place, operation.state.current.phase)
     check(place != .none && place != .taken, operation)
-    // Except for cancelled operations, only those before the first barrier, and then that barrier, may have started.
+    // Except for cancelled operations, only the operations before the first barrier, and then the barrier itself, may
+    // have started.
     if place == .running {
       check(laterPosition(of: operation) == nil || operation.state.current.isCancelled, operation)
     }

@@ -24,29 +24,30 @@ struct UrgentCounts: Equatable {
 
 /// Operations and callers that wait for others without depending on them.
 ///
-/// An operation is *urgent* if its own quality of service, or that of an operation or caller that waits for it, is
-/// higher than the queue's. The admission raises the operations of the queue that an urgent one waits for:
+/// An operation is *urgent* if its own quality of service, or the quality of a waiting operation or caller, is higher
+/// than the queue's. The admission raises the operations of the queue that an urgent one waits for:
 ///
-/// - *The order of adding, barriers and the whole queue.* With `.fifo`, these are all operations that were added before
-///   the urgent one. With barriers, these are all operations before the last barrier that is not behind it. If a caller
+/// - *Insertion order, barriers and the whole queue.* With `.fifo`, these are all operations that were added before the
+///   urgent one. With barriers, these are all operations before the last barrier that is not behind it. If a caller
 ///   waits until the queue is empty or holds fewer operations, these are all operations. They are passed from the last
 ///   to the first, and each is raised. A passed operation records the class, and all operations before it were passed
-///   for the same class. So each operation is passed once for each of two classes, and all the raising is linear in the
-///   number of operations. A single change can be O(*n*).
-/// - *A limit.* These are the operations that run, and those that start earlier, which can change. So no ready
-///   operation is moved. While an urgent operation is ready, no operation starts on a thread of a lower class (the
-///   ``floor``). The same applies while it waits for the rate limit of the queue. There is one list of running
+///   for the same class. As a result, each operation is passed once for each of two classes, and all the raising is
+///   linear in the number of operations. A single change can be O(*n*).
+/// - *A limit.* These are the running operations, and the operations that start earlier, which can change. As a result,
+///   no ready operation is moved. While an urgent operation is ready, no operation starts on a thread of a lower class
+///   (the ``floor``). The same applies while it waits for the rate limit of the queue. There is one list of running
 ///   operations per class. While no concurrency slot is free, the operations in the lists of the lower classes move to
 ///   the list of the floor. Each operation moves at most twice, so this takes constant time per operation.
 /// - *The limits of a key.* The lane of the key does the same with its own operations: see ``KeyLane``.
 /// - *Resources.* These are the operations in any queue that use the resources or requested them earlier: see
 ///   ``ResourceTable``. An urgent operation that begins to wait for its resources is recorded.
 ///
-/// An operation that has no quality of service of its own is raised as well, although it runs on a normal thread,
-/// because it may wait for an operation that does not.
+/// An operation without its own quality of service is also raised, although it runs on a normal thread, because it may
+/// wait for an operation on a thread of a lower class.
 ///
 /// Raising marks an operation, moves it if it is ready, and records it if it runs or waits for others (``Raised``).
-/// Once no lock is held, the owner raises its thread or those others (``Operation/raiseFurther(_:)``).
+/// Once no lock is held, the owner raises its thread, or the operations that its operation waits for
+/// (``Operation/raiseFurther(_:)``).
 extension Admission {
   /// An operation that has been raised, and that runs or waits for others.
   struct Raised {
@@ -122,7 +123,7 @@ extension Admission {
 
   // MARK: Earlier operations
 
-  /// Raises the operations that another one waits for, because of the order of adding or a barrier.
+  /// Raises the operations that another one waits for, because of insertion order or a barrier.
   ///
   /// - Parameters:
   ///   - operation: The operation, which was added or became more urgent.
@@ -156,7 +157,7 @@ extension Admission {
 
   private mutating func raiseAll(from last: OperationReference?, before sequence: UInt64, to urgency: WorkerClass) {
     raiseBatches(to: urgency)
-    // These are few, and not in the order of adding: each thread returns at most one batch.
+    // These are few and not in insertion order: each thread returns at most one batch.
     var position = members.returned.first
     while let reference = position {
       position = reference.memberNext
@@ -180,8 +181,9 @@ extension Admission {
 
   // MARK: One operation
 
-  /// Raises operations for an added one that has a quality of service, and the added one if a caller waits for the
-  /// queue.
+  /// Raises operations for an added operation that has a quality of service.
+  ///
+  /// Also raises the added operation if a caller waits for the queue.
   @inline(never)
   mutating func raiseAdded(_ operation: Operation, _ word: OperationWord) {
     if word.phase != .finished, !word.isCancelled { raisePredecessors(of: operation, word) }
@@ -213,7 +215,7 @@ extension Admission {
     }
   }
 
-  /// Reclaims the operations that threads have taken and not started, and raises those that they run.
+  /// Reclaims the operations that threads have taken but not started, and raises the operations that they run.
   mutating func raiseBatches(to workerClass: WorkerClass) {
     batches.forEach { batch in
       guard workerClass.isMoreUrgent(than: batch.raisedClass) else { return }

@@ -22,7 +22,7 @@ extension Admission {
 
   /// Prepares for the first waiting block.
   ///
-  /// A batch that begins while blocks wait takes no less urgent operations of their class, and does not continue.
+  /// A batch that begins while blocks wait takes no less urgent operations of their class and does not continue.
   private mutating func beginWaiting() {
     members.beginInserting()
     batches.forEach { $0.stopContinuing() }
@@ -46,7 +46,7 @@ extension Admission {
     return level < normal ? .max : level == normal ? operation.turn : 0
   }
 
-  /// Makes operations of the first waiting blocks, and adds them to the ready ones.
+  /// Makes operations of the first waiting blocks and adds them to the ready ones.
   mutating func makeOperations(atMost count: Int = .max) {
     var made = 0
     while made < count, !waitingBlocks.isEmpty {
@@ -66,7 +66,7 @@ extension Admission {
   /// Moves the first waiting blocks into a batch, if no operation precedes them.
   ///
   /// Does so only if the queue has no limit, the batch has the class of the queue, and the first block was not raised.
-  /// Otherwise, the operations must be in the queue's lists first. The thread of the batch holds the lock, and has
+  /// Otherwise, the operations must be in the queue's lists first. The thread of the batch holds the lock and has
   /// usually just run the operations that are reused.
   mutating func takeBlocks(into batch: Batch, atMost most: Int) {
     guard limit == .max, batch.workerClass == placement.ownClass, !waitingBlocks.isRaised else { return }

@@ -16,7 +16,7 @@ struct Admission: ~Copyable {
   static let mostTickets = 64
   /// How many cancelled operations end in one critical section.
   static let mostCancelled = 64
-  /// How many operations that may have to leave a batch run on their own, after one of them did so.
+  /// After an operation has had to leave a batch, how many operations of this kind run on their own.
   static let mostAlone = 64
   /// How many operations are reevaluated at a time if their overrides hold them back.
   ///
@@ -28,7 +28,7 @@ struct Admission: ~Copyable {
   /// See `Docs/decisions/0038-states-at-one-address.md`.
   private let address = Atomic<Bool>(false)
 
-  /// All operations of the queue, except those of the blocks that have none yet.
+  /// All operations of the queue, except for blocks that have no operation yet.
   var members = Members()
   /// The blocks that have no operations yet.
   var waitingBlocks = WaitingBlocks()
@@ -45,15 +45,15 @@ struct Admission: ~Copyable {
   /// They wait for a concurrency slot, and until the queue is no longer suspended. They do not wait for anything else.
   /// Workers of the normal class take them before all others.
   var cancelledWithinLimit = ReadyOperations()
-  /// What else decides about the starts; nil in most queues.
+  /// The policy that also decides about starts; nil in most queues.
   var policy: (any AdmissionPolicy)?
   /// How many operations the policy has granted their start.
   ///
-  /// They have a slot, and wait for a worker.
+  /// They have a slot and wait for a worker.
   private(set) var grantedCount = 0
   /// The operations that overrides of `isReady` hold back.
   ///
-  /// The one whose override was evaluated longest ago is the first.
+  /// The first is the operation whose override was evaluated longest ago.
   private(set) var heldBack = OperationList<PlaceLinks>()
   /// The next number for an operation, or for the turn of a lane.
   var nextSequence: UInt64 = 0
@@ -64,9 +64,9 @@ struct Admission: ~Copyable {
   /// How many operations have left separately and have not released their dependents, and how many of them keep their
   /// slot until then.
   ///
-  /// They keep it so that it is not given to operations that are less urgent than their dependents.
+  /// They keep the slot so that it is not given to operations that are less urgent than their dependents.
   private var (settlingCount, keptPlaces) = (0, 0)
-  /// The operations that were started one by one and have not finished, except those that leave as cancelled.
+  /// The operations that were started one by one and have not finished, except cancelled ones that leave.
   ///
   /// They are grouped by the class that they raise others to.
   var running = RunningOperations()
@@ -110,7 +110,7 @@ struct Admission: ~Copyable {
   var isSuspended = false {
     didSet { if isSuspended { reclaimBatches() } }
   }
-  /// The number of calls that keep operations from starting until they have stopped all of them.
+  /// The number of calls that keep operations from starting until all operations have been stopped.
   ///
   /// See ``StoppedOperations``.
   var stopCount = 0 {
@@ -123,7 +123,7 @@ struct Admission: ~Copyable {
 
   var count: Int { members.count + waitingBlocks.count }
 
-  /// All operations, in the order of adding.
+  /// All operations, in insertion order.
   var operations: [Operation] {
     mutating get {
       makeOperations()
@@ -131,12 +131,12 @@ struct Admission: ~Copyable {
     }
   }
 
-  /// The operations, in the order of adding, without those of the blocks that have none yet.
+  /// The operations, in insertion order, excluding blocks that have no operation yet.
   var madeOperations: [Operation] { members.snapshot(with: batches) }
 
   // MARK: Events of operations
 
-  /// Adds an operation that the caller has reserved, and takes over its ownership.
+  /// Adds an operation that the caller has reserved, and that the queue owns from then on.
   ///
   /// - Parameters:
   ///   - reference: The operation to add.
@@ -146,8 +146,8 @@ struct Admission: ~Copyable {
   ///   must release it when no lock is held.
   mutating func add(_ reference: OperationReference, isFromInbox: Bool = false) -> Bool {
     reference._withUnsafeGuaranteedRef { operation in
-      // One atomic step, ordered with the end of the operation: either this thread sees that it has finished, or the
-      // thread that ends it sees that it is enqueued, and removes it.
+      // One atomic step, ordered with the end of the operation: either this thread sees that the operation has
+      // finished, or the finishing thread sees that it is enqueued and removes it.
       let isBarrier = operation.isBarrier
       // Before the operation is listed: a thread that finds it listed can read its number.
       operation.queueLinks.sequence = nextSequence
@@ -186,7 +186,7 @@ struct Admission: ~Copyable {
     let place = operation.admission.place
     let mayBecomeReady = (place == .waiting || place == .heldBack || place == .gated) && !operation.isBarrier
     guard mayBecomeReady, let word = operation.state.markReady() else { return }
-    // It requests its resources again when it has its turn.
+    // The operation requests its resources again when its turn comes.
     if place == .gated { policy?.withdraw(operation, from: &self) }
     // Its dependencies have finished, and its policy holds it back.
     if operation.hasGate, word.isHeldBack { return noteHeldBack(operation) }
@@ -312,7 +312,7 @@ struct Admission: ~Copyable {
     case .ready: removeReady(operation)
     case .none, .heldBack, .gated, .granted, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: return
     }
-    // A policy notifies the queue by itself. An override has to be evaluated again.
+    // A policy notifies the queue itself. An override has to be evaluated again.
     if operation.hasGate, !operation.overridesIsReady { return operation.admission.place = .gated }
     operation.admission.place = .heldBack
     heldBack.append(OperationReference(operation))
@@ -366,7 +366,7 @@ struct Admission: ~Copyable {
     return new
   }
 
-  /// Issues a ticket for a thread that is already here, and will request work once more.
+  /// Issues a ticket for a thread that is already here and will request work once more.
   mutating func issueTicket(_ workerClass: WorkerClass) { tickets[workerClass] += 1 }
 
   /// Withdraws all tickets.
@@ -415,7 +415,7 @@ struct Admission: ~Copyable {
         let isHeld = nextStart.workerClass == floor
         counts[nextStart.workerClass] = isHeld ? readyCount(downFrom: floor) : readyCount(nextStart.list)
       }
-      // Operations in batches are available to other workers, and so are those that the batches made ready.
+      // Operations in batches, and operations that the batches made ready, are available to other workers.
       batches.forEach { counts[$0.workerClass] += $0.startable }
       if let barrier = startableBarrier { counts[workerClass(of: barrier)] += 1 }
       if allowance != .max { PerClass<Int>.forEachClass { counts[$0] = min(counts[$0], allowance) } }
@@ -443,7 +443,7 @@ struct Admission: ~Copyable {
   /// See `Docs/decisions/0020-order-of-adding.md`.
   private var firstReadyClass: WorkerClass? {
     guard order == .fifo else { return first.ready.firstClass }
-    // No other operation overtakes it: it has the lowest number, and so is also the first of its class.
+    // No other operation overtakes it: it has the lowest number, so it is also the first of its class.
     return members.first?._withUnsafeGuaranteedRef { $0.admission.place == .ready ? $0.admission.workerClass : nil }
   }
 
@@ -564,7 +564,7 @@ struct Admission: ~Copyable {
     return count > 0
   }
 
-  /// Counts a claimed operation as started separately, also for the policy.
+  /// Counts a claimed operation as started separately, including in the policy.
   private mutating func begin(_ operation: Operation, at now: ClockTime) -> Operation {
     // It is no longer in a list, and the policy can raise it.
     _ = begin(operation)

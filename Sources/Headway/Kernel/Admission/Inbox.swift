@@ -25,7 +25,7 @@ struct Inbox: ~Copyable {
   /// consistent).
   var isEmpty: Bool { top.load(ordering: .sequentiallyConsistent) == 0 }
 
-  /// Pushes an operation or a block, and takes over its ownership.
+  /// Pushes an operation or a block and takes over its ownership.
   ///
   /// From then on, it may have run and been freed.
   ///

@@ -12,7 +12,7 @@ struct MemberList {
     count += 1
   }
 
-  /// Takes over the ownership of an operation, and inserts it behind one of the list, or at the front.
+  /// Takes over the ownership of an operation and inserts it behind an operation of the list, or at the front.
   mutating func insert(_ operation: OperationReference, behind previous: OperationReference?) {
     list.insert(operation, behind: previous)
     count += 1

@@ -1,13 +1,13 @@
-/// All operations of a queue, except those of the blocks that have none yet.
+/// All operations of a queue, except for blocks that have no operation yet.
 ///
-/// It owns its operations, except those in batches: the threads of the batches own them, and release them after they
-/// have finished.
+/// It owns its operations, except for operations in batches. The threads of the batches own those and release them
+/// after they have finished.
 struct Members {
-  /// The operations that have been in no batch, in the order of adding.
+  /// The operations that have been in no batch, in insertion order.
   private(set) var list = MemberList()
   /// The operations that were in a batch and have been put back.
   ///
-  /// Operations of one batch are in the order of adding. The batches are in any order.
+  /// Operations of one batch are in insertion order. The batches are in any order.
   private(set) var returned = MemberList()
   /// How many operations are in batches, according to the results collected so far.
   private(set) var takenCount = 0
@@ -16,7 +16,7 @@ struct Members {
   /// Nil if there are no such blocks, or no such operation.
   private(set) var lastBeforeBlocks: OperationReference?
 
-  /// The first operation that is in no batch, if operations start in the order of adding.
+  /// The first operation that is in no batch, if operations start in insertion order.
   var first: OperationReference? { returned.first ?? list.first }
 
   var count: Int { list.count + returned.count + takenCount }
@@ -33,7 +33,7 @@ struct Members {
   /// Takes over the ownership of the operation of the first block that had none.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
+  ///   - operation: The operation of the block.
   ///   - sequence: The number of the next block that has none; nil if there is none.
   mutating func insert(_ operation: OperationReference, before sequence: UInt64?) {
     list.insert(operation, behind: lastBeforeBlocks)
@@ -100,7 +100,7 @@ struct Members {
     return list.remove(operation)
   }
 
-  /// Returns all operations, in the order of adding.
+  /// Returns all operations, in insertion order.
   ///
   /// O(*n* + *k* log *k*), where *k* is the number of operations that are or were in batches.
   func snapshot(with batches: ActiveBatches) -> [Operation] {

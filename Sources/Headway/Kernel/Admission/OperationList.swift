@@ -45,7 +45,7 @@ struct OperationList<Links: OperationLinks> {
     last = operation
   }
 
-  /// Inserts an operation behind one of the list, or at the front.
+  /// Inserts an operation behind an operation of the list, or at the front.
   mutating func insert(_ operation: OperationReference, behind previous: OperationReference?) {
     let next = if let previous { Links[next: previous] } else { first }
     Links[previous: operation] = previous

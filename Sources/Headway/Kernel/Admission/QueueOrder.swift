@@ -1,9 +1,9 @@
 /// How a queue chooses the next operation to start.
 public enum QueueOrder: Sendable, Hashable, CaseIterable {
-  /// Ready operations start by priority, and then in the order of adding. As many run at a time as
+  /// Ready operations start by priority, and then in insertion order. As many run at a time as
   /// ``OperationQueue/maxConcurrentOperationCount`` allows.
   case priority
-  /// Operations start one at a time, strictly in the order of adding, as in a serial dispatch queue.
+  /// Operations start one at a time, strictly in insertion order, as in a serial dispatch queue.
   ///
   /// An operation that is not ready delays all operations that were added after it. A cancelled operation leaves the
   /// queue. Priorities have no effect.

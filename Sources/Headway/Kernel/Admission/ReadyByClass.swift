@@ -119,7 +119,7 @@ struct ReadyByClass {
     }
   }
 
-  /// Appends all operations of `other`, which were added after those here.
+  /// Appends all operations of `other`, which were added after the operations of this list.
   ///
   /// O(1).
   mutating func append(_ other: Self) {
@@ -129,7 +129,7 @@ struct ReadyByClass {
     urgent.add(other.urgent)
   }
 
-  /// The class of the operation that precedes all others, by priority and then by the order of adding.
+  /// The class of the operation that precedes all others, by priority and then by insertion order.
   @inline(__always)
   var firstClass: WorkerClass? {
     // Usually there is only one class.

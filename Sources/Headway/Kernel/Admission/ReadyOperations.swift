@@ -1,10 +1,10 @@
-/// The operations that could start, ordered by priority and, within one priority, by the order of adding.
+/// The operations that could start, ordered by priority and, within one priority, by insertion order.
 ///
-/// Each of the five priorities has a list and a heap. Operations usually become ready in the order of adding, so nearly
-/// all are appended to the list, in constant time. An operation can become ready late, because its dependencies took
-/// longer or its priority was changed. It is inserted into a pairing heap: insertion takes constant time, removal
-/// amortized logarithmic time (Fredman, Sedgewick, Sleator and Tarjan, “The pairing heap: a new form of self-adjusting
-/// heap”, 1986). A bit mask shows which priorities have any operations.
+/// Each of the five priorities has a list and a heap. Operations usually become ready in insertion order, so nearly all
+/// are appended to the list, in constant time. An operation can become ready late, because its dependencies took longer
+/// or its priority was changed. It is inserted into a pairing heap: insertion takes constant time, removal amortized
+/// logarithmic time (Fredman, Sedgewick, Sleator and Tarjan, “The pairing heap: a new form of self-adjusting heap”,
+/// 1986). A bit mask shows which priorities have any operations.
 ///
 /// See `Docs/decisions/0003-order-of-ready-operations.md`.
 struct ReadyOperations {
@@ -71,7 +71,7 @@ struct ReadyOperations {
     return (operation, level)
   }
 
-  /// Appends all operations of `other`, which were added after those here.
+  /// Appends all operations of `other`, which were added after the operations of this list.
   ///
   /// O(1).
   mutating func append(_ other: ReadyOperations) {

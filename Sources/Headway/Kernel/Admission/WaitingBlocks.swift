@@ -1,4 +1,4 @@
-/// The blocks of a queue that have no operations yet, in the order of adding.
+/// The blocks of a queue that have no operations yet, in insertion order.
 ///
 /// Most blocks wait behind many others, and no other code asks for their operations. Such a block takes 24 bytes, and
 /// an operation takes 192. A thread that takes many blocks finds them next to each other. The thread that is about to
@@ -36,7 +36,7 @@ struct WaitingBlocks: ~Copyable {
   private var lastChunk: UnsafeMutablePointer<Chunk>?
   /// An empty chunk, for the next blocks.
   private var spareChunk: UnsafeMutablePointer<Chunk>?
-  /// The position of the first block in the first chunk, and the one behind the last block in the last chunk.
+  /// The position of the first block in the first chunk, and the position after the last block in the last chunk.
   private var (start, end) = (0, Chunk.capacity)
   private var home: Unmanaged<OperationQueue>?
   private(set) var count = 0

@@ -30,15 +30,15 @@ extension Batch {
   /// Whether there are deferred releases that can run user code.
   var hasDeferredReleases: Bool { !deferred.isEmpty }
 
-  /// Whether there are deferred releases in addition to that of the last operation.
+  /// Whether there are deferred releases in addition to the last operation's.
   var hasFurtherReleases: Bool { deferred.hasOthers }
 
   /// Whether the thread may perform the deferred releases as if they were between two operations of one batch.
   ///
   /// Then it keeps its concurrency slot while it performs them. A wait in one of Headway's functions gives the slot
-  /// back; a wait of another kind doesn't. This applies to the work of the last of several operations, because the work
-  /// of the others was released in this way too. If the thread closed the batch before each release, a limited queue
-  /// would take a second update per batch, and wake another thread.
+  /// back; other waits don't. This applies to the work of the last of several operations, because the work of the
+  /// earlier operations was also released in this way. If the thread closed the batch before each release, a limited
+  /// queue would take a second update per batch, and wake another thread.
   var releasesBetweenOperations: Bool { count > 1 && deferred.isOnlyWork }
 
   /// Takes over one ownership of an operation.
@@ -49,12 +49,12 @@ extension Batch {
   /// Its release runs no user code.
   func deferRelease(ofPlain operation: OperationReference) { deferred.append(plain: operation) }
 
-  /// Releases an operation that the thread took and that has finished, and keeps its memory.
+  /// Releases a finished operation that the thread took, without freeing its memory.
   func free(_ operation: OperationReference) { deferred.release(operation) }
 
   /// Takes over the ownership of the last operation that the thread runs in the batch.
   ///
-  /// It has ended, but has not released its work.
+  /// It has ended but has not released its work.
   func deferRelease(ofLast operation: OperationReference) { deferred.append(last: operation) }
 
   /// Performs all deferred releases.
@@ -92,14 +92,14 @@ extension Batch {
 
   /// Performs the deferred releases before the thread takes the first operation of its new batch.
   ///
-  /// The thread can wait while it does so: see ``leaveToWait()``.
+  /// The thread can wait during the release: see ``leaveToWait()``.
   func releaseDeferredBeforeFirst() {
     releasesWork = true
     releaseDeferred()
     releasesWork = false
   }
 
-  /// Releases the work of an operation whose end the thread has published.
+  /// Releases the work of an operation that the thread has published as finished.
   ///
   /// - Parameters:
   ///   - operation: The operation that has ended.
@@ -114,7 +114,7 @@ extension Batch {
 
   /// Leaves the batch, because the thread is about to wait while it releases work.
   ///
-  /// - Returns: The operation that the thread was about to continue with. The caller owns it, and must notify the queue
+  /// - Returns: The operation that the thread was about to continue with. The caller owns it and must notify the queue
   ///   of it.
   func leaveToWait() -> OperationReference? {
     releasesWork = false

@@ -6,9 +6,9 @@ import Synchronization
 /// publishes which operations it has finished, and which became ready as a result. A thread that holds the queue's lock
 /// can collect these results.
 ///
-/// A thread that holds the lock can also reclaim operations that have not been started. It does so when a more urgent
-/// operation exists, when the queue is suspended, when an operation of the batch takes a long time, when the batch's
-/// thread blocks, or when another thread has nothing to do.
+/// A thread that holds the lock can also reclaim operations that have not been started. This happens when a more urgent
+/// operation exists, the queue is suspended, an operation of the batch takes a long time, the batch's thread blocks, or
+/// another thread has nothing to do.
 ///
 /// A batch contains only operations whose start and end run no unknown code:
 /// ``Operation/fitsBatch``.
@@ -23,9 +23,9 @@ final class Batch: @unchecked Sendable {
   // last three. `size`, `allowance`, `placement`, `keepsOrder`, `hasTakenFirst`, `deferred`, `effects` and `mainEnd`
   // belong to that thread.
   //
-  // The thread owns the operations in `items` that it takes, and releases each one after it has published that it has
-  // finished. Reclaimed operations return to the queue. So a thread that holds the queue's lock must not access an
-  // operation that may have finished, unless it has pinned the batch (`Models/release.pml`).
+  // The thread owns the operations in `items` that it takes. It releases each one after it has published that it has
+  // finished. Reclaimed operations return to the queue. Therefore, a thread that holds the queue's lock must not access
+  // an operation that may have finished, unless it has pinned the batch (`Models/release.pml`).
 
   /// The maximum number of operations in a batch.
   static let capacity = 32
@@ -60,7 +60,7 @@ final class Batch: @unchecked Sendable {
   /// No other operation in the queue can start, so the thread can continue with the operation that the last one made
   /// ready.
   ///
-  /// Written under the queue's lock, and read without it. A stale read is harmless: it is equivalent to continuing just
+  /// Written under the queue's lock and read without it. A stale read is harmless: it is equivalent to continuing just
   /// before the change.
   private let mayContinue = Atomic<Bool>(false)
 
@@ -69,8 +69,8 @@ final class Batch: @unchecked Sendable {
   ///
   /// The first operation belongs to the thread from the beginning. The thread that moves `head` gets the operations
   /// that it moves over. If the first operation could always be reclaimed, two threads could take it from each other
-  /// forever. It can be reclaimed from a thread that has deferred releases to perform before it. That thread has none
-  /// left when it next requests work.
+  /// forever. It can be reclaimed from a thread that has deferred releases to perform before it. When that thread next
+  /// requests work, it has no operations.
   private let head = Atomic<Int>(1)
   /// The thread has taken the first operation.
   ///
@@ -86,15 +86,15 @@ final class Batch: @unchecked Sendable {
   private var collectedNewlyReady = 0
   /// How many newly ready operations have been noted, to be collected after the finished ones.
   private var notedReadied = 0
-  /// The current operation has left the queue, but has not released its dependents.
+  /// The current operation has left the queue but has not released its dependents.
   private let settles = Atomic<Bool>(false)
   /// The thread must take the queue's lock after it publishes the end of an operation and before it releases the
   /// operation.
   ///
-  /// The batch's thread ends an operation, publishes that, then reads this flag. The thread that holds the lock sets
-  /// this flag, then reads the results. These accesses are in one order (sequentially consistent), except that the
-  /// result can become visible later: see ``publishTaken(settled:)``. So either the holder of the lock sees that the
-  /// operation has finished, or the batch's thread waits.
+  /// The batch's thread finishes an operation, publishes that, then reads this flag. The thread that holds the lock
+  /// sets this flag, then reads the results. These accesses are in one order (sequentially consistent), except that the
+  /// result can become visible later: see ``publishTaken(settled:)``. As a result, either the holder of the lock sees
+  /// that the operation has finished, or the batch's thread waits.
   private let isPinned = Atomic<Bool>(false)
   /// The queue has observers: the batch stays pinned.
   ///
@@ -112,8 +112,8 @@ final class Batch: @unchecked Sendable {
   private(set) var lastSequence: UInt64 = 0
   /// When the thread took the batch, in nanoseconds of uptime.
   private(set) var beginTime: UInt64 = 0
-  /// What the policy of the queue has lent to operations of the batch, until they are collected: the position of each
-  /// operation, and the object, which the policy keeps alive.
+  /// The objects that the queue's policy has lent to operations of the batch, until they are collected: each
+  /// operation's position, and the object, which the policy keeps alive.
   @exclusivity(unchecked) var shares: [(position: Int, object: Unmanaged<AnyObject>)] = []
   /// Whether the batch is among the active batches of its queue, and its neighbors there.
   ///
@@ -233,8 +233,9 @@ final class Batch: @unchecked Sendable {
     lastSequence = operation.sequence
   }
 
-  /// How many operations are available to other threads: those that no thread has taken, and those that became ready
-  /// and were not collected.
+  /// How many operations are available to other threads.
+  ///
+  /// No thread has taken them, or they became ready and were not collected.
   ///
   /// The number of operations that were not taken may already be lower. `head` is read first: if an operation appears
   /// as taken, the results that the thread published before it took that operation are visible.
@@ -246,7 +247,7 @@ final class Batch: @unchecked Sendable {
   /// Removes the operations that have not been started.
   ///
   /// `body` takes over their ownership. After this, the results that the batch's thread published before it took its
-  /// last operation are visible: the exchange acquires what the addition in ``next()`` released.
+  /// last operation are visible: the exchange acquires the writes that the addition in ``next()`` released.
   func reclaim(_ body: (Operation) -> Void) {
     stopContinuing()
     let first = head.exchange(Self.exhausted, ordering: .sequentiallyConsistent)
@@ -296,7 +297,7 @@ final class Batch: @unchecked Sendable {
     }
   }
 
-  /// Notes the operations that became ready, and ends the batch if the thread is outside.
+  /// Notes the operations that became ready, then ends the batch if the thread is outside.
   func noteNewlyReady() {
     endIfOutside()
     notedReadied = readiedCount.load(ordering: .acquiring)
@@ -369,8 +370,8 @@ final class Batch: @unchecked Sendable {
   /// Ends the batch on behalf of its thread, if that thread is running user code between two operations and all of the
   /// rest has been reclaimed.
   ///
-  /// Such a thread must not occupy a concurrency slot. Call this before collecting what became ready, so that nothing
-  /// is published afterwards.
+  /// Such a thread must not occupy a concurrency slot. Call this before collecting the operations that became ready, so
+  /// that nothing is published afterward.
   private func endIfOutside() {
     guard head.load(ordering: .relaxed) >= count else { return }
     isEnded =
@@ -413,7 +414,7 @@ final class Batch: @unchecked Sendable {
   fileprivate enum Presence: UInt8, AtomicRepresentable {
     /// The thread is in the batch, or will be.
     case inside
-    /// The thread is running user code, and will return.
+    /// The thread is running user code and will return.
     case outside
     /// Another thread has ended the batch.
     case ended
@@ -421,13 +422,13 @@ final class Batch: @unchecked Sendable {
 
   /// Leaves the batch temporarily: the thread is about to run user code between two operations, if there is a next one.
   ///
-  /// ``returnFromUserCode()`` must follow. If no operation is left for ``next()``, because the thread has taken all of
+  /// ``returnFromUserCode()`` must follow. If no operation remains for ``next()``, because the thread has taken all of
   /// them or another thread has reclaimed the rest, the thread must close the batch first.
   ///
-  /// Otherwise, a thread that reclaims the rest later sees that this thread is outside, and so the results that this
-  /// thread has published so far. It can end the batch, so that this thread occupies no concurrency slot. This thread
-  /// stores its presence, then reads `head`; the reclaiming thread changes `head`, then reads the presence. All four
-  /// accesses are in one order (sequentially consistent; `Models/release.pml`).
+  /// Otherwise, a later reclaiming thread sees that this thread is outside, and sees the results that it has published
+  /// so far. It can end the batch, so that this thread occupies no concurrency slot. This thread stores its presence,
+  /// then reads `head`; the reclaiming thread changes `head`, then reads the presence. All four accesses are in one
+  /// order (sequentially consistent; `Models/release.pml`).
   ///
   /// - Returns: Whether there is a next operation.
   func leave() -> Bool {
@@ -446,7 +447,7 @@ final class Batch: @unchecked Sendable {
 
   /// Notes that the operation is about to begin in this batch.
   ///
-  /// Called before the operation begins, so that another thread that ends the operation finds this batch.
+  /// Called before the operation begins, so that another thread that finishes the operation finds this batch.
   func noteCurrent(_ operation: OperationReference) {
     let number = UInt(bitPattern: finishedCount.load(ordering: .relaxed))
     current.store(UInt(bitPattern: operation.toOpaque()) | (number << Self.numberShift), ordering: .releasing)
@@ -459,8 +460,8 @@ final class Batch: @unchecked Sendable {
   ///
   /// - Parameter isSettled: True if one step has ended and settled the operation. That step is in one order with
   ///   pinning, so a thread that pins the batch too late for this thread finds the operation settled. It might not see
-  ///   this change yet. So this thread must either acquire the queue's lock before it releases the operation, or leave
-  ///   the batch temporarily and then check ``hasToTakeLock``. Otherwise, the check can follow immediately.
+  ///   this change yet. Therefore, this thread must either acquire the queue's lock before it releases the operation,
+  ///   or leave the batch temporarily and then check ``hasToTakeLock``. Otherwise, the check can follow immediately.
   @inline(__always)
   func publishTaken(settled isSettled: Bool = false) {
     let number = finishedCount.load(ordering: .relaxed) + 1
@@ -477,15 +478,15 @@ final class Batch: @unchecked Sendable {
     finishedCount.store(number + 1, ordering: .releasing)
   }
 
-  /// Notes that the current operation is about to be published, and will release its dependents after that.
+  /// Notes that the current operation is about to be published and will then release its dependents.
   ///
   /// ``endSettling()`` must follow.
   func beginSettling() { settles.store(true, ordering: .relaxed) }
 
   /// Notes that the dependents have been released.
   ///
-  /// A thread that empties the queue after that sees this change: it has reclaimed the rest of the batch, or collected
-  /// what this thread published afterwards.
+  /// A thread that then empties the queue sees this change: it has reclaimed the rest of the batch, or collected the
+  /// results that this thread published afterward.
   func endSettling() { settles.store(false, ordering: .releasing) }
 
   /// Whether a published operation may not yet have released its dependents.
@@ -499,10 +500,10 @@ final class Batch: @unchecked Sendable {
   /// Continues with an operation that became ready, without requesting work from the queue, if no other operation can
   /// start.
   ///
-  /// ``mayBegin(newlyReady:)`` must have returned true. This function checks again what other threads may have changed
-  /// since then.
+  /// ``mayBegin(newlyReady:)`` must have returned true. This function checks again for changes that other threads may
+  /// have made since then.
   ///
-  /// An operation that was among the ready ones before can be in a batch, which must not find it finished.
+  /// An operation that has already been ready can be in a batch, which must not find it finished.
   ///
   /// - Returns: Whether the operation has begun.
   func begin(newlyReady operation: Operation) -> Bool {
@@ -525,7 +526,7 @@ final class Batch: @unchecked Sendable {
       && isMine(operation) && !operation.mayEndLater && placement.workerClass(of: operation) == workerClass
   }
 
-  /// Publishes an operation that became ready, and hands over its ownership, if the queue need not be notified of it
+  /// Publishes an operation that became ready and hands over its ownership, if the queue need not be notified of it
   /// before it next collects the results of the batch.
   func publish(newlyReady reference: OperationReference) -> Bool {
     let number = readiedCount.load(ordering: .relaxed)
@@ -537,7 +538,7 @@ final class Batch: @unchecked Sendable {
     return true
   }
 
-  /// Whether the operation belongs to the batch's queue, and its start and end run no unknown code.
+  /// Whether the operation belongs to the batch's queue and its start and end run no unknown code.
   private func isMine(_ operation: Operation) -> Bool {
     let word = operation.state.current
     // Its queue can be read only after its state word shows that it is listed.

@@ -138,7 +138,7 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
     leave(done, makesWay: makesWay)
   }
 
-  /// Leaves the calls after the thread has made `done` of them.
+  /// Leaves the calls after the thread has made `done` calls.
   private func leave(_ done: Int, makesWay: Bool) {
     let (waiters, isAwaited) = state.withLock { state in
       state.unfinished -= done
@@ -154,7 +154,9 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
 
   // MARK: Helpers
 
-  /// Requests more threads, unless the limit is reached, counting those on their way, or no numbers are left for them.
+  /// Requests more threads, unless no numbers remain for them or the limit is reached.
+  ///
+  /// Threads on their way count toward the limit.
   ///
   /// Call this on a thread that is about to take a number.
   private func summon() {
@@ -173,8 +175,8 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
 
   /// Sends requests for threads that are already counted as requested.
   ///
-  /// The calling thread requests, and then checks whether the operation has been raised in the meantime. A thread that
-  /// raises the operation stores that first, and then withdraws the requests. So no request for threads of a less
+  /// The calling thread requests and then checks whether the operation has been raised in the meantime. A thread that
+  /// raises the operation first stores that, then withdraws the requests. As a result, no request for threads of a less
   /// urgent class remains.
   private func send(_ count: Int, _ help: UrgentHelp?) {
     var (count, help) = (count, help)
@@ -235,8 +237,8 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
 
   /// Requests threads of a more urgent class after the operation has been raised, at most one per processor.
   ///
-  /// Helpers of a less urgent class finish the calls that they have begun, and then leave so that threads of the new
-  /// class can continue.
+  /// Helpers of a less urgent class finish the calls that they have begun, then leave so that threads of the new class
+  /// can continue.
   func raise(to workerClass: WorkerClass) {
     guard workerClass.isMoreUrgent(than: self.workerClass), !isGivenOut else { return }
     let help = UrgentHelp(self, workerClass)

@@ -1,7 +1,7 @@
 /// The state of an operation that can end after its ``Operation/main()``, when `main()` returns to the batch's thread.
 ///
-/// It is written while a method of the operation runs or the queue's lock is held, and read when neither is the case.
-/// All of it belongs to the thread.
+/// It is written while a method of the operation runs or the queue's lock is held. It is read at other times. All of it
+/// belongs to the thread.
 struct MainEnd: ~Copyable {
   /// How an operation has ended in its ``Operation/main()``.
   enum Side {

@@ -29,8 +29,8 @@ extension OperationQueue {
     let isLow = worker?.isOfLowClass == true
     ThreadContext.run(in: self, batch) { context in
       if batch.hasDeferredReleases { batch.releaseDeferredBeforeFirst() }
-      // An operation that the thread continues with has already begun. The thread owns the operations that it takes,
-      // and those that it continues with.
+      // An operation that the thread continues with has already begun. The thread owns the operations that it takes and
+      // the operations that it continues with.
       var next: OperationReference?
       var isOver = false
       while let reference = next ?? (isOver ? nil : batch.next()) {
@@ -112,7 +112,7 @@ extension OperationQueue {
 
   /// Performs the effects that remain after the end of an operation of a batch, between two operations.
   ///
-  /// The effects can take long, and can wait for other threads: see ``release(_:of:continues:isLast:)``.
+  /// The effects can take long and can wait for other threads: see ``release(_:of:continues:isLast:)``.
   ///
   /// - Parameters:
   ///   - reference: The operation that has ended.
@@ -142,7 +142,7 @@ extension OperationQueue {
     reference.operation.submitCompletionBlock(consume block, in: batch)
   }
 
-  /// Closes a batch, and then performs the effects that remain after the end of its last operation.
+  /// Closes a batch, then performs the effects that remain after the end of its last operation.
   ///
   /// The thread holds nothing of the queue while it performs them.
   private func performEffects(of operation: Operation, closing batch: Batch) {
@@ -157,8 +157,7 @@ extension OperationQueue {
     }
   }
 
-  /// Releases the work of an operation of a batch that has ended, the operation itself, and what the thread has kept of
-  /// it.
+  /// Releases an operation of a batch that has ended, its work, and everything that the thread has kept for it.
   ///
   /// This happens before the thread runs another operation, which may wait for an object that the last one held.
   ///
@@ -174,7 +173,7 @@ extension OperationQueue {
   /// - Parameters:
   ///   - reference: The operation that has ended.
   ///   - batch: The batch of the calling thread.
-  ///   - continues: Whether the thread has begun the next operation, and released the work of this one before that.
+  ///   - continues: Whether the thread has released the work of this operation and then begun the next one.
   ///   - isLast: Whether the thread leaves the batch.
   /// - Returns: Whether the thread may continue with its batch.
   @inline(__always)
@@ -213,7 +212,7 @@ extension OperationQueue {
 
   /// Runs an operation of a batch that does not start plainly, for example because it was cancelled or is observed.
   ///
-  /// Returns false if the operation can't start, because a dependency was added to it. Closes the batch, and gives up
+  /// Returns false if the operation can't start, because a dependency was added to it. Closes the batch and gives up
   /// ownership of the operation.
   private func runTaken(_ reference: OperationReference, of batch: Batch) -> Bool {
     var effects = batch.effects.take()

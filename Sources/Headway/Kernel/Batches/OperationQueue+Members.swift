@@ -19,7 +19,7 @@ extension OperationQueue {
     }
   }
 
-  /// Makes the operations of the blocks that have none, before a critical section that needs all of them.
+  /// Creates the operations of blocks that have none, before a critical section that needs all operations.
   ///
   /// Holds the lock for a limited time in each step. Blocks that are added in the meantime might still have none.
   final func makeOperations() {
@@ -35,7 +35,7 @@ extension OperationQueue {
     }
   }
 
-  /// The operations of the queue, in the order of adding, without those of the blocks that have none yet.
+  /// The operations of the queue, in insertion order, excluding blocks that have no operation yet.
   ///
   /// The blocks that have none have not started, and no other code has a reference to their operations.
   final var madeOperations: [Operation] { update(collectingBatches: true) { $0.admission.madeOperations } }
@@ -55,7 +55,7 @@ extension OperationQueue {
 
   /// Raises all operations of the queue for a caller that waits until the queue is empty or holds fewer operations.
   ///
-  /// The caller's waiter must be in the list. Operations added later are raised as well, until no caller waits.
+  /// The caller's waiter must be in the list. Operations added later are also raised, until no caller waits.
   final func raiseAll(to workerClass: WorkerClass) {
     guard workerClass != .background else { return }
     if workerClass.isMoreUrgent(than: knownQuality.workerClass) { makeOperations() }
@@ -73,7 +73,7 @@ extension OperationQueue {
     raiseAll(to: WorkerClass(raisingLevel: QualityOfService(priority).level))
   }
 
-  /// Adds a waiter for the current task, and raises the queue's operations to the task's priority.
+  /// Adds a waiter for the current task and raises the queue's operations to the task's priority.
   ///
   /// - Parameter add: Adds the waiter to its list; returns false if there is nothing to wait for.
   /// - Returns: The result of `add`.
@@ -142,8 +142,8 @@ extension OperationQueue: PoolWork {
 
   /// Always true: ``threadLimitWasReached(_:)`` records an event.
   ///
-  /// It does so on another thread, because the thread that requested a worker calls it. That thread can be the pool
-  /// manager, which must not run user code; and no worker may be available.
+  /// The event is recorded on another thread, because the thread that requested a worker calls this method. That thread
+  /// can be the pool manager, which must not run user code; and no worker may be available.
   package final var reportsThreadLimit: Bool { true }
 
   package final func threadLimitWasReached(_ limit: Int) {

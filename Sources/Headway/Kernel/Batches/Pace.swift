@@ -7,7 +7,7 @@ struct Pace {
   /// An operation that becomes ready during the batch waits at most this long before it runs ahead of operations of its
   /// priority that were added later.
   private static let longestBatch: UInt64 = 200_000
-  /// Work that takes less than this, in nanoseconds, is not worth sharing: waking another thread takes as long.
+  /// Work that takes less than this, in nanoseconds, is not worth sharing: waking another thread takes that long.
   private static let shortBatch: UInt64 = 10_000
   /// Other work has its turn after this time, in nanoseconds.
   private static let longestTurn: UInt64 = 1_000_000
@@ -20,7 +20,7 @@ struct Pace {
 
   /// How many operations to take at most.
   private(set) var allowance = 1
-  /// How many to take even if none are left for other threads.
+  /// How many to take even if none remain for other threads.
   private(set) var indivisible = 1
 
   init() { last = begin }

@@ -26,7 +26,7 @@ struct ThreadContext {
   /// The queue that owns the operation that the calling thread runs.
   static var queue: OperationQueue? { current?.pointee.queue?.takeUnretainedValue() }
 
-  /// The operation that the calling thread runs: the one that it entered last.
+  /// The operation that the calling thread runs: the operation that it entered last.
   static var innermostOperation: Operation? { current?.pointee.operation?.takeUnretainedValue() }
 
   /// Whether the calling thread is inside an operation that a queue or a caller has started.

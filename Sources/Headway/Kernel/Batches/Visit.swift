@@ -88,7 +88,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     return true
   }
 
-  /// A request for work: the state of the thread, and what it needs.
+  /// A request for work: the thread's state and needs.
   struct Request {
     /// How many operations to take at most.
     let mostCount: Int
@@ -133,7 +133,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   ///
   /// - Parameters:
   ///   - state: The state of the queue.
-  ///   - request: What the thread needs.
+  ///   - request: The thread's state and needs.
   ///   - startTime: The time of the queue's clock, if starts depended on time before the lock was acquired.
   ///   - released: Receives the operations that the caller must release after the lock.
   /// - Returns: The queue's response.
@@ -198,7 +198,8 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   /// Whether the thread may take a batch before it performs its deferred releases, which can wait for anything.
   ///
   /// Other threads can take all operations of that batch in the meantime. They can't if the batch occupies a
-  /// concurrency slot. They can't take any from a thread of a low class either, because it notes what it has taken.
+  /// concurrency slot. They can't take any from a thread of a low class either, because it notes the operations that it
+  /// has taken.
   private func mayTakeBeforeRelease(from state: borrowing QueueState) -> Bool {
     (state.admission.limit == .max || batch.releasesBetweenOperations) && worker?.isOfLowClass != true
   }
@@ -220,7 +221,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
 
   /// Leaves the queue while it may still have work.
   ///
-  /// The thread's ticket, or a new one if work is left, brings another thread, behind the other work of the pool.
+  /// The thread's ticket, or a new one if work remains, brings another thread, behind the other work of the pool.
   private func leave() {
     if let worker, worker.isOfLowClass, !isNested { worker.switchOperation(to: nil) }
     var effects = Effects()
@@ -234,7 +235,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
 
   /// Performs effects while the thread has not claimed an operation.
   private func perform(_ effects: inout Effects) {
-    // The dispatch queue may have no other thread to run what the observers wait for.
+    // The dispatch queue may have no other thread to run the work that the observers wait for.
     if case .underlyingQueue = visitor { effects.submit(to: nil) } else { effects.perform() }
   }
 }

@@ -8,12 +8,12 @@ import Synchronization
 ///
 /// A thread that raises another one holds the lock of that one's pool. It sets the bit of ``Worker/raisable``, and then
 /// the nice value. The worker's own thread changes the address. If it finds the bit, it takes the lock before it
-/// restores its nice value. So the nice value is not lowered after that.
+/// restores its nice value. As a result, the nice value is not lowered afterward.
 ///
 /// The operation may have been raised earlier: other threads help with it, or it was raised while the thread was on its
-/// way. So the worker sets the address and then checks the operation, and a thread that raises the operation marks it
-/// and then checks the addresses. Either the worker sees the mark, and raises its own thread as another thread would;
-/// or the other thread finds the address. `Models/raise.pml` has this protocol.
+/// way. Therefore, the worker sets the address and then checks the operation, and a thread that raises the operation
+/// marks it and then checks the addresses. Either the worker sees the mark, and raises its own thread as another thread
+/// would; or the other thread finds the address. `Models/raise.pml` has this protocol.
 extension Worker {
   private static let raisedBit: UInt = 1
 
@@ -23,7 +23,7 @@ extension Worker {
   /// Notes that the thread of a worker of a low class continues with an operation, or with none if it is nil.
   ///
   /// - Parameters:
-  ///   - operation: The operation. It must stay alive while the thread runs it.
+  ///   - operation: The operation that the thread runs next, or nil. It must stay alive while the thread runs it.
   ///   - queue: The queue of the operation, if there is one.
   /// - Returns: The operation that the thread ran before.
   @discardableResult
@@ -61,7 +61,7 @@ extension Worker {
     pool.state.withLock { _ in raiseThread(ifAt: operation, to: workerClass) }
   }
 
-  /// Notes that the thread has taken an operation, while it runs none.
+  /// Notes that the thread, which runs no operation, has taken one.
   ///
   /// Called under the queue's lock, and so possibly on the pool manager's thread, whose nice value must not change. The
   /// worker noted no operation before, so it was not raised.
@@ -70,7 +70,7 @@ extension Worker {
     raisable.store(UInt(bitPattern: operation.toOpaque()), ordering: .releasing)
   }
 
-  /// Whether the thread runs this operation, and was raised for it.
+  /// Whether the thread runs this operation and was raised for it.
   ///
   /// Called under the pool's lock.
   func isRaised(for operation: OperationReference) -> Bool {

@@ -1,10 +1,10 @@
-/// What holds back, orders and counts the starts of a queue's operations in addition to its ``Admission``: their keys
-/// and resources, and the rate of the queue.
+/// Holds back, orders and counts the starts of a queue's operations in addition to its ``Admission``: by keys, by
+/// resources, and by the rate of the queue.
 ///
 /// Most queues have none. A queue gets one when a rate limit, a key policy or a clock is set, when a call uses a
 /// coalescing key, or when the queue accepts an operation with a gate. The admission calls it under the queue's lock,
 /// and passes itself. The admission policy calls no code outside, but it may acquire the lock of the ``ResourceTable``.
-/// Unless a comment says otherwise, it is called only for operations with a gate.
+/// Unless a comment specifies otherwise, the members are called only for operations with a gate.
 ///
 /// See `Docs/decisions/0048-admission-policy.md`.
 protocol AdmissionPolicy: AnyObject {
@@ -13,7 +13,7 @@ protocol AdmissionPolicy: AnyObject {
   /// Adds an operation that has become ready.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
+  ///   - operation: The operation to add.
   ///   - word: Its state word.
   ///   - level: Its priority level.
   ///   - turn: The turn that the lane of its key gets if it has none. If this is nil, the lane gets a new turn.
@@ -36,19 +36,20 @@ protocol AdmissionPolicy: AnyObject {
   /// Moves all ready operations of the first segment into the lists of the classes that they belong to now.
   func sortReady(in admission: inout Admission)
 
-  /// Adds the ready operations of a segment, with or without gates, to those of the first one.
+  /// Adds the ready operations of a segment, with or without gates, to the ready operations of the first segment.
   func appendReady(_ ready: ReadyByClass, to admission: inout Admission)
 
   // MARK: Starts
 
   /// Determines how many operations may start now.
   ///
-  /// Called before a worker claims operations, with or without gates, if the queue needs the time for that.
+  /// Called before a worker claims operations, with or without gates, if claiming requires the time.
   ///
   /// - Returns: False if the queue's clock was replaced after the worker had read the time.
   func setTime(_ time: StartTime, of admission: inout Admission) -> Bool
 
-  /// Acquires what an operation needs, after the operation was removed from the ready ones or taken from a batch.
+  /// Acquires everything that an operation needs, after the operation was removed from the ready operations or taken
+  /// from a batch.
   ///
   /// - Returns: False if the operation must wait.
   func mayStart(_ operation: Operation, at now: ClockTime, in admission: inout Admission) -> Bool
@@ -56,7 +57,7 @@ protocol AdmissionPolicy: AnyObject {
   /// Whether a batch may take a ready operation, with or without a gate.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
+  ///   - operation: An operation that is ready.
   ///   - turn: If the operation represents a lane, the lane's turn must be an earlier one.
   /// - Returns: True if a batch may take the operation.
   func mayTake(_ operation: Operation, before turn: UInt64) -> Bool
@@ -69,7 +70,7 @@ protocol AdmissionPolicy: AnyObject {
   /// Releases the shares of the operations of a batch that have ended and were collected.
   func collectShares(of batch: Batch, in admission: inout Admission)
 
-  /// Releases what an operation has acquired, because it can't start.
+  /// Releases everything that an operation has acquired, because the operation can't start.
   func failToStart(_ operation: Operation, in admission: inout Admission)
 
   /// Counts an operation, with or without a gate, that ``Admission/next(for:at:)`` starts or that continues after a
@@ -103,23 +104,23 @@ protocol AdmissionPolicy: AnyObject {
   /// Called after each change, before tickets are issued.
   func offerReleased(in queue: OperationQueue, _ admission: inout Admission)
 
-  /// What remains to be done after the queue's lock has been released, or nil.
+  /// Returns the remaining steps, to be performed after the queue's lock has been released, or nil.
   ///
   /// Called after each change, and after tickets were issued.
   func takeSteps(for queue: OperationQueue, _ admission: inout Admission) -> (any AdmissionPolicySteps)?
 
-  /// Removes what refers to the queue, which is being freed.
+  /// Removes all references to the queue, which is being freed.
   ///
   /// Called with no lock held.
   func end()
 
   #if DEBUG
-  /// Checks the invariants, and adds the ready operations that wait in the policy's lists to the counts.
+  /// Checks the invariants, then adds the ready operations that wait in the policy's lists to the counts.
   func checkInvariants(readyCount: inout Int, urgent: inout UrgentCounts)
   #endif
 }
 
-/// What an ``AdmissionPolicy`` does after the queue's lock has been released.
+/// The steps that an ``AdmissionPolicy`` performs after the queue's lock has been released.
 protocol AdmissionPolicySteps: AnyObject {
   /// Performs the steps, with no lock held.
   ///
@@ -127,7 +128,7 @@ protocol AdmissionPolicySteps: AnyObject {
   func perform(leaving effects: inout Effects)
 }
 
-/// The time at which operations start, on the clock of their queue.
+/// The start time of operations, on the clock of their queue.
 struct StartTime {
   let now: ClockTime
   let clock: PolicyClock

@@ -1,8 +1,8 @@
 /// The steps that follow changes and can run user code.
 ///
-/// A thread performs them when it holds no lock, and nothing that other threads wait for: user code can take long, and
-/// wait for anything. Code that changes something appends steps in any order. They are performed in one order: that of
-/// the properties of ``Steps``, with the completion block last. Add new kinds of steps here.
+/// A thread performs them when it holds no lock, and nothing that other threads wait for: user code can take a long
+/// time and can wait for anything. Code that changes something appends steps in any order. They are performed in one
+/// order: that of the properties of ``Steps``, with the completion block last. Add new kinds of steps here.
 ///
 /// See `Docs/decisions/0014-ends-before-observers.md`.
 struct Effects: ~Copyable {
@@ -122,7 +122,7 @@ struct Effects: ~Copyable {
 
   // MARK: Performing
 
-  /// Performs the steps, and runs the completion block.
+  /// Performs the steps and runs the completion block.
   ///
   /// Called with no lock held.
   @inline(__always)
@@ -170,7 +170,7 @@ struct Effects: ~Copyable {
     /// Operations that override ``Operation/isReady``: it is evaluated first, because other operations may depend on
     /// the result, and observers and handlers can take arbitrarily long.
     @exclusivity(unchecked) fileprivate var reevaluated: [Operation] = []
-    /// Whether the operation that ended has failed: its group ends the other operations.
+    /// Whether the operation that ended has failed, so its group must cancel its other operations.
     @exclusivity(unchecked) fileprivate var hasFailed = false
     /// Dependents that required the operation to succeed: they are cancelled.
     @exclusivity(unchecked) fileprivate var pendingCancellations: [Operation] = []
@@ -219,7 +219,7 @@ struct Effects: ~Copyable {
     }
 
     private func notifyQueues() {
-      // The dispatch queue may have no other thread to run what the observers wait for.
+      // The dispatch queue may have no other thread to run the work that the observers wait for.
       if let queue, queue._withUnsafeGuaranteedRef({ $0.state.withLock { $0.underlyingQueue } }) != nil {
         let others = Steps()
         swap(&others.queues, &queues)

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The features that follow the operations of a queue, or need to know about each of them.
+/// The features that follow the operations of a queue, or need each operation's events.
 ///
-/// A queue has one word for all of them. A thread that adds, starts or ends an operation reads the word to find out
-/// whether a feature follows the operation. A follower stores what it needs before it sets its bit.
+/// A queue has one word for all of them. A thread that adds, starts or finishes an operation reads the word to find out
+/// whether a feature follows the operation. A follower stores its data before it sets its bit.
 ///
 /// Under the queue's lock, read ``QueueFollowers/mask``, which lacks the progress and the jobs. Without the lock, read
 /// ``OperationQueue/following``.
@@ -56,7 +56,7 @@ extension OperationQueue {
 
   /// Notes that a follower begins or stops following the operations, for readers without the lock.
   ///
-  /// Sequentially consistent: a follower sets its bit and then reads the state of operations. A thread ends an
+  /// Sequentially consistent: a follower sets its bit and then reads the state of operations. A thread finishes an
   /// operation and then reads this word (`Models/events.pml`).
   final func setFollowing(_ follower: Followers, _ isFollowing: Bool) {
     if isFollowing {
@@ -69,7 +69,7 @@ extension OperationQueue {
 
 // Notes about the queue itself.
 extension OperationQueue {
-  /// Notes that the queue was created, and is among ``LiveQueues``.
+  /// Notes that the queue was created and is in ``LiveQueues``.
   ///
   /// A trace that begins or ends at this moment finds the queue there, or this function finds the trace.
   final func noteCreation() { if Trace.isRecording { Trace.updateFollowers(of: self) } }

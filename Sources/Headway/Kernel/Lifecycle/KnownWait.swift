@@ -4,9 +4,9 @@
 /// wait, from before it begins until after it ends, so the object that it waits for stays alive until then. A thread
 /// that is blocked raises the operations that it waits for to its own quality of service.
 ///
-/// If what the thread waits for itself waits for the thread's operation, the wait can't end on its own. The queue that
-/// the thread waits for, or waits for an operation of, reports this as an event; without such a queue, the caller's
-/// queue does. The wait continues, because a cancellation, a changed limit, or another thread can still resolve it. See
+/// If the thread's operation must finish before the wait can end, the wait can't end on its own. The queue that the
+/// thread waits for, or waits for an operation of, reports this as an event; without such a queue, the caller's queue
+/// does. The wait continues, because a cancellation, a changed limit, or another thread can still resolve it. See
 /// ``WaitGraph``.
 ///
 /// See `Docs/decisions/0049-waits-in-the-kernel.md`.
@@ -23,7 +23,7 @@ final class KnownWait: Sendable {
     case empty(OperationQueue)
     /// The end of an operation of a queue that already holds ``OperationQueueProtocol/maxOperationCount`` operations.
     case place(in: OperationQueue)
-    /// A result of one of several operations; the list is empty if they are not known.
+    /// A result of one of several operations; the list is empty if the operations are unknown.
     case result(of: @Sendable () -> [Operation])
   }
 
@@ -31,7 +31,7 @@ final class KnownWait: Sendable {
 
   private init(for goal: Goal) { self.goal = goal }
 
-  /// The operations that the thread or the task waits for and raises, except those of its ``queue``.
+  /// The operations that the thread or the task waits for and raises, excluding operations of ``queue``.
   var operations: [Operation] {
     switch goal {
     case .end(let operation), .state(let operation): [operation]

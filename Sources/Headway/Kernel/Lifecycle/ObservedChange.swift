@@ -8,7 +8,7 @@ struct ObservedChange: Sendable {
 
   private(set) var key: ObservedKey
   private let content: Content
-  /// The change has been announced, and has not happened yet.
+  /// The change has been announced and has not happened yet.
   let isPrior: Bool
   /// Observers are notified even if the value equals the last one, as key-value observing does for posted changes.
   private(set) var isPosted = false
@@ -49,7 +49,7 @@ struct ObservedChange: Sendable {
   /// The same change, for the case that no other change waits behind it.
   ///
   /// Threads can append their changes in a different order than they made them, and the last one must give the
-  /// observers the current value. So that one carries no value, and observers read the property.
+  /// observers the current value. Therefore, that change carries no value, and observers read the property.
   var asLast: ObservedChange {
     switch key {
     case .queuePriority, .dependencies: isPrior ? self : ObservedChange(key).posted(isPosted)

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Operation {
-  /// Ends the operation, if it has not ended.
+  /// Finishes the operation, if it has not ended.
   ///
   /// Called after the work is done, on the thread that did it.
   final func end() {
@@ -9,7 +9,7 @@ extension Operation {
     if let (before, isLogged) = finishLogged() { conclude(from: before, isLogged: isLogged, closing: nil) }
   }
 
-  /// Ends the operation after the base class's part of `start()`, unless the subclass overrides `isFinished` and
+  /// Finishes the operation after the base class's part of `start()`, unless the subclass overrides `isFinished` and
   /// returns false.
   final func endUnlessOverrideContinues() {
     guard overridesIsFinished else { return end() }
@@ -17,7 +17,8 @@ extension Operation {
     if isFinished { end() }
   }
 
-  /// Ends the operation after ``start()`` if a subclass has finished it without posting the change.
+  /// Finishes the operation after ``start()`` if a subclass's `isFinished` returns true, although the subclass has not
+  /// posted the change.
   final func endIfOverrideHasFinished() {
     if overridesIsFinished, state.current.phase != .finished, isFinished { end() }
   }
@@ -36,7 +37,7 @@ extension Operation {
     var batch: Unmanaged<Batch>? { if case .batch(let batch, _) = self { batch } else { nil } }
   }
 
-  /// Performs all steps that follow the end of the operation, except those that can run user code.
+  /// Performs all steps that follow the end of the operation, except steps that can run user code.
   ///
   /// The steps, in this order:
   /// 1. The operation leaves its queue.
@@ -59,7 +60,7 @@ extension Operation {
   ///   - effects: Receives the steps that can run user code.
   ///   - release: Takes ownership of the dependencies of the operation.
   /// - Returns: The operation that the thread of the batch continues with, retained. It has begun, and the queue has
-  ///   not been notified of it.
+  ///   not been notified.
   @inline(__always)
   private func conclude(
     from before: OperationWord, at site: EndSite, in home: Unmanaged<OperationQueue>?, isLogged: Bool, continues: Bool,
@@ -131,7 +132,7 @@ extension Operation {
 
   /// Removes the operation from its queue.
   ///
-  /// - Returns: What the queue keeps until the dependents are counted down.
+  /// - Returns: Everything that the queue keeps until the dependents are counted down.
   private func leave(
     _ home: Unmanaged<OperationQueue>?, from before: OperationWord, at site: EndSite, isLogged: Bool,
     _ effects: inout Effects
@@ -155,7 +156,7 @@ extension Operation {
     }
   }
 
-  /// Takes everything that the end must process out of the links, and counts down the dependents.
+  /// Takes everything that the end must process out of the links, then counts down the dependents.
   ///
   /// Takes the lock of the links only if another thread might need it. A thread that has read the links has announced
   /// that before the operation ended. A thread with a raised nice value always uses the lock, because the pool manager
@@ -193,7 +194,7 @@ extension Operation {
   /// Makes the dependents ready in the batch of the calling thread or in their queues.
   ///
   /// - Parameters:
-  ///   - ready: The dependents. This method takes ownership of them.
+  ///   - ready: The dependents to make ready. This method takes ownership of them.
   ///   - batch: The batch of the calling thread.
   ///   - continues: True if the thread may continue with one of the dependents.
   ///   - effects: Receives the steps that can run user code.
@@ -221,7 +222,7 @@ extension Operation {
   /// Makes the dependents ready in their queues.
   ///
   /// - Parameters:
-  ///   - ready: The dependents. This method takes ownership of them.
+  ///   - ready: The dependents to make ready. This method takes ownership of them.
   ///   - held: A queue that the caller keeps alive.
   ///   - effects: Receives the steps that can run user code.
   private static func handOn(
@@ -239,7 +240,8 @@ extension Operation {
     }
   }
 
-  /// Notifies the observers that the operation has ended, and then wakes the threads and tasks that wait for that.
+  /// Notifies the observers that the operation has ended, then wakes the threads and tasks that wait for the
+  /// notifications.
   final func notifyEnd(from before: OperationWord, _ observers: ObserverList?) {
     guard let observers else { return observersWereNotified() }
     // If another thread is notifying the observers at this moment, that thread also delivers these changes.
@@ -283,7 +285,7 @@ extension Operation {
 
   // MARK: In a batch
 
-  /// Ends the operation if it has not ended, in ``main()`` or later, on any thread.
+  /// Finishes the operation if it has not ended, in ``main()`` or later, on any thread.
   ///
   /// If this is called in `main()`, in the batch of the calling thread, the queue is notified when it next collects the
   /// results of the batch.
@@ -299,7 +301,7 @@ extension Operation {
     }
   }
 
-  /// Ends the operation in `main()`, unless the end requires special handling.
+  /// Finishes the operation in `main()`, unless the end requires special handling.
   private func endPlainly(in batch: Batch, mayContinue: Bool) -> Bool {
     // While user code continues, the batch must not occupy a concurrency slot.
     let followers = batch.home?._withUnsafeGuaranteedRef { $0.following } ?? []
@@ -319,7 +321,7 @@ extension Operation {
     return true
   }
 
-  /// Ends an operation that `batch` has run, on the thread that owns the batch.
+  /// Finishes an operation that `batch` has run, on the thread that owns the batch.
   ///
   /// Unlike with ``end()``, the queue is notified when it next collects the results of the batch. The steps that can
   /// run user code are left to the caller, in the effects of the batch. The caller owns the operation.
@@ -329,7 +331,7 @@ extension Operation {
   ///   - isContinued: True if the thread continued with the operation; false if it had taken it from the queue.
   ///   - continues: True if the thread may continue with an operation that becomes ready.
   /// - Returns: The operation that the thread continues with, retained. It has begun, and the queue has not been
-  ///   notified of it.
+  ///   notified.
   final func end(in batch: Batch, isContinued: Bool, continues: Bool) -> OperationReference? {
     let home = batch.home
     let followers = home?._withUnsafeGuaranteedRef { $0.following } ?? []
@@ -376,10 +378,10 @@ extension Operation {
 
 // The end in one step with its event, for the listeners of the queue.
 extension Operation {
-  /// Ends the operation in one step, if it has nothing else to do then, and records that for the listeners.
+  /// Finishes the operation in one step, if nothing else is required, and records the end for the listeners.
   ///
-  /// Both happen in one step for all readers of the log: a thread that finds the operation finished adds its events
-  /// after this one, and a listener that receives the event finds the operation finished.
+  /// Both happen in one step for all readers of the log. A thread that finds the operation finished adds its own events
+  /// after this event. A listener that receives this event finds the operation finished.
   @inline(__always)
   final func finishPlainly(
     in home: Unmanaged<OperationQueue>?, followedBy followers: Followers, withCompletionBlock: Bool = false
@@ -389,7 +391,7 @@ extension Operation {
     }
     guard state.finishPlainly(withCompletionBlock: withCompletionBlock) else { return false }
     // A listener may have begun in the meantime, and found the operation unfinished. It sets its bit, then reads the
-    // operation. This thread ends the operation, then loads the bits once more (`Models/events.pml`).
+    // operation. This thread finishes the operation, then loads the bits once more (`Models/events.pml`).
     if let home, home._withUnsafeGuaranteedRef({ $0.followingInOrder.contains(.log) }) { recordFinished(in: home) }
     return true
   }
@@ -399,12 +401,12 @@ extension Operation {
     home._withUnsafeGuaranteedRef { $0.listenedLog }?.appendAndWake(.finished(self))
   }
 
-  /// Ends the operation, and records that for the listeners in the same step, as
+  /// Finishes the operation, and records that for the listeners in the same step, as
   /// ``finishPlainly(in:followedBy:withCompletionBlock:)`` does.
   ///
   /// - Returns: The state before the operation ended, and whether the end is in the log; nil if it had ended.
   final func finishLogged() -> (before: OperationWord, isLogged: Bool)? {
-    // Another thread can end the operation, and the queue can be freed then, so this retains the queue.
+    // Another thread can finish the operation, and the queue can be freed then, so this retains the queue.
     guard EventLog.isUsed.load(ordering: .relaxed), let log = queue?.listenedLog else {
       return state.finish().map { ($0, false) }
     }

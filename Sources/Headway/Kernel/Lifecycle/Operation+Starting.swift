@@ -76,7 +76,7 @@ extension Operation {
     return true
   }
 
-  /// Like ``callMain()``, for a `main()` in an extension, which exists in addition to that of this class.
+  /// Like ``callMain()``, for a `main()` in an extension, which exists in addition to this class's `main()`.
   ///
   /// Direct subclasses reach that method by calling `super.main()`, and then it must do nothing. Other code reaches it
   /// by calling `main()`.

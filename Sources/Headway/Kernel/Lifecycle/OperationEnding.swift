@@ -15,10 +15,10 @@ struct OperationEnding: ~Copyable {
     let cancellationHandlers: CancellationHandlers?
     /// The dependents that required success and must be cancelled.
     let pendingCancellations: [Operation]
-    /// References that were needed under the lock, and must not be released there.
+    /// References that were needed under the lock but must not be released there.
     let others: [Operation]
 
-    // A registration may still refer to the handlers, but must not keep the objects that they captured.
+    // A registration may still refer to the handlers but must not keep the objects that they captured.
     deinit { cancellationHandlers?.removeAll() }
 
     /// Called under the lock of the links.
@@ -36,12 +36,12 @@ struct OperationEnding: ~Copyable {
     }
   }
 
-  /// Takes everything that the end must process out of the links, and counts down the dependents.
+  /// Takes everything that the end must process out of the links, then counts down the dependents.
   ///
   /// Called under the lock of the links.
   ///
   /// - Parameters:
-  ///   - links: The links.
+  ///   - links: The links to take it from.
   ///   - operation: The operation that has ended.
   ///   - before: The state before the operation ended.
   ///   - reportsFailure: Whether the failure handler is called.

@@ -20,7 +20,7 @@ struct QueueFollowers {
   /// Records an event for the listeners.
   ///
   /// - Parameters:
-  ///   - event: The event.
+  ///   - event: The event to record.
   ///   - isLogged: Whether the event is in the log, so that only the observers must be notified of it.
   func append(_ event: OperationQueueEvent, isLogged: Bool = false) {
     if !isLogged { eventLog?.append(event) }
@@ -67,7 +67,7 @@ extension QueueState {
   mutating func noteCount(since count: Int) { followers.append(countOf: admission, since: count) }
 }
 
-/// What the followers of a queue need after an update of its state.
+/// The information that the followers of a queue need after an update of its state.
 struct FollowedUpdate: ~Copyable {
   private var observers: ObserverList?
   /// Whether the queue must be checked for a stall.

@@ -79,8 +79,8 @@ package final class EndReport: Sendable {
 extension Operation {
   /// Makes asynchronous waits for the operation, and for its queue, include a report of its end.
   ///
-  /// Called in ``main()``, or after the operation has finished. In the latter case, only waits for the operation
-  /// include the report.
+  /// Called in ``main()``, or after the operation has finished. If the operation has finished, only waits for the
+  /// operation include the report.
   package final func beginReport() -> EndReport {
     let queue = queue
     let report = EndReport(self, queue)

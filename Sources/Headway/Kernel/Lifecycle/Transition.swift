@@ -4,7 +4,7 @@
 enum Transition {
   /// A queue is about to add the operation.
   case added
-  /// A queue refuses the operation, because the operation was cancelled. It has ended, or is about to end.
+  /// A queue rejects the operation, because the operation was cancelled. It has ended, or is about to end.
   case refused
   /// The operation starts on the calling thread, in a batch or separately.
   case started(isBatched: Bool)
@@ -12,15 +12,15 @@ enum Transition {
   case paused(FailedAttempt)
   /// The next attempt starts.
   case resumed
-  /// The thread is about to end the operation, unless another thread is faster.
+  /// The thread is about to finish the operation, unless another thread is faster.
   ///
   /// This can be noted more than once.
   case ending
-  /// The operation has ended, and is about to leave its queue.
+  /// The operation has ended and is about to leave its queue.
   case finished
   /// The operation has ended, or is about to, and no queue has accepted it.
   case finishedUnlisted
-  /// The operation was cancelled before it started, and has ended. It has no name, error or observers.
+  /// The operation was cancelled before it started, has ended, and has no name, error or observers.
   ///
   /// The queue's lock is held.
   case cancelledPlainly
@@ -58,11 +58,11 @@ protocol OperationFollower: SendableMetatype {
   /// Only instruments, and gates that read the clock of their queue, call user code here. A queue runs their operations
   /// separately.
   ///
-  /// A follower also receives transitions that only other followers need, and ignores them.
+  /// A follower also receives, and ignores, transitions that only other followers need.
   ///
   /// - Parameters:
-  ///   - transition: The transition.
-  ///   - operation: The operation.
+  ///   - transition: The transition to note.
+  ///   - operation: The operation that changes.
   ///   - queue: The queue that holds the operation, or is about to; nil if there is none, or if no follower needs it.
   ///   - effects: Receives the steps that can run user code, if the transition is ``Transition/finished``.
   static func note(

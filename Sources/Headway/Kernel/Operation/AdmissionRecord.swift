@@ -13,11 +13,11 @@ struct AdmissionRecord {
     /// Held back by an override of `isReady`, which is evaluated again when another operation is added, finishes or
     /// posts a change.
     case heldBack
-    /// Held back by its policy, or waiting for its resources; the queue is notified when that is over.
+    /// Held back by its policy, or waiting for its resources; the queue is notified when the operation can continue.
     case gated
     /// In a list of ready operations.
     case ready
-    /// Has its resources and its slot, and starts when a worker arrives.
+    /// Has its resources and its slot. Starts when a worker arrives.
     case granted
     /// In a batch: about to start, or started.
     case taken
@@ -27,7 +27,7 @@ struct AdmissionRecord {
     ///
     /// They start within the limit, before all others.
     case cancelledWithinLimit
-    /// Started outside a batch, and counted against the limit.
+    /// Started outside a batch and counted against the limit.
     case running
     /// Started because it was cancelled, and not counted.
     case leaving
@@ -58,7 +58,7 @@ struct AdmissionRecord {
     }
   }
 
-  /// Whether the operation was in a batch, and was put back.
+  /// Whether the operation was in a batch and was put back.
   var wasReturned: Bool {
     get { flags[.returned] }
     set { flags[.returned] = newValue }
@@ -91,8 +91,8 @@ struct AdmissionRecord {
   /// Whether the operation is more urgent than its queue.
   var isUrgent: Bool { !flags.isDisjoint(with: [.urgentUtility, .urgentNormal]) }
 
-  /// The class that this operation and all operations that were added before it have been raised to because of a later
-  /// one; the lowest class if they have not been raised.
+  /// The class that this operation and all earlier operations have been raised to because of a later operation; the
+  /// lowest class if they have not been raised.
   var passedClass: WorkerClass {
     get { flags[.passedNormal] ? .normal : flags[.passedUtility] ? .utility : .background }
     set {

@@ -20,7 +20,7 @@ import Synchronization
 /// If `main()` throws an error, the operation ends. If `main()` is not overridden, it starts nothing, and the operation
 /// continues until `finish()` is called.
 ///
-/// Cancelling sets ``Operation/isCancelled``, but does not finish the operation while it executes. The work should stop
+/// Cancelling sets ``Operation/isCancelled`` but does not finish the operation while it executes. The work should stop
 /// early and call `finish()`. Use ``Operation/onCancel(_:)`` to stop the work:
 ///
 /// ```swift
@@ -42,7 +42,7 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
   /// Always true for this class.
   open override var isAsynchronous: Bool { true }
 
-  /// Starts the work, and keeps executing until ``finish()`` is called or an error occurs.
+  /// Starts the work and keeps executing until ``finish()`` is called or an error occurs.
   override func run() {
     if !runMain() || hasRecordedError { end() }
   }
@@ -53,7 +53,7 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
 
   override var missingCall: String? { "finish()" }
 
-  /// Ends the operation.
+  /// Finishes the operation.
   ///
   /// You can call this method from any thread, even inside `main()`. The calling thread performs the steps that follow:
   /// the operation leaves its queue, its dependents no longer wait for it, and then its observers are notified.
@@ -73,7 +73,7 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
     endInMainOrLater(mayContinue: true)
   }
 
-  /// Ends the operation with an error.
+  /// Finishes the operation with an error.
   ///
   /// You can call this method from any thread. If an error was recorded before, that error is kept. If the operation
   /// has already ended, the new error is ignored.

@@ -22,7 +22,7 @@
 /// class, so it can't be finished without a value or an error. Use `AsynchronousValueOperation` for work that reports
 /// its result to a callback or a delegate, and a ``TaskOperation`` for an asynchronous function.
 ///
-/// Cancelling sets ``Operation/isCancelled``, but does not finish the operation while it executes. Stop the work in a
+/// Cancelling sets ``Operation/isCancelled`` but does not finish the operation while it executes. Stop the work in a
 /// handler that you register with ``Operation/onCancel(_:)``, and then finish the operation. A cancelled operation has
 /// no value, even if the work returns one.
 open class AsynchronousValueOperation<Success: Sendable>: Operation, @unchecked Sendable {
@@ -36,7 +36,7 @@ open class AsynchronousValueOperation<Success: Sendable>: Operation, @unchecked 
   /// Always true for this class.
   open override var isAsynchronous: Bool { true }
 
-  /// Starts the work, and keeps executing until the operation is finished or an error occurs.
+  /// Starts the work and keeps executing until the operation is finished or an error occurs.
   override func run() {
     if !runMain() || hasRecordedError { end() }
   }
@@ -47,7 +47,7 @@ open class AsynchronousValueOperation<Success: Sendable>: Operation, @unchecked 
 
   override var missingCall: String? { "finish(returning:)" }
 
-  /// Ends the operation with a value.
+  /// Finishes the operation with a value.
   ///
   /// You can call this method from any thread, even inside `main()`. The calling thread performs the steps that follow:
   /// the operation leaves its queue, its dependents no longer wait for it, and then its observers are notified.
@@ -62,7 +62,7 @@ open class AsynchronousValueOperation<Success: Sendable>: Operation, @unchecked 
     endInMainOrLater(mayContinue: true)
   }
 
-  /// Ends the operation with an error.
+  /// Finishes the operation with an error.
   ///
   /// You can call this method from any thread. If an error was recorded before, that error is kept. If the operation
   /// has already ended, the new error is ignored.
@@ -73,7 +73,7 @@ open class AsynchronousValueOperation<Success: Sendable>: Operation, @unchecked 
     endInMainOrLater(mayContinue: true)
   }
 
-  /// Ends the operation with the value or the error of a result.
+  /// Finishes the operation with the value or the error of a result.
   ///
   /// Does the same as ``finish(returning:)`` or ``finish(throwing:)``.
   ///
@@ -90,7 +90,7 @@ open class AsynchronousValueOperation<Success: Sendable>: Operation, @unchecked 
   /// Waits like ``OperationProtocol/untilFinished()``, but does not suspend in an operation that depends on this one.
   /// If the waiting task is cancelled, the wait ends and the operation continues.
   ///
-  /// - Precondition: A subclass that overrides ``Operation/isFinished`` or ``Operation/start()``, and so ends the
+  /// - Precondition: A subclass that overrides ``Operation/isFinished`` or ``Operation/start()``, and so finishes the
   ///   operation itself, has called ``finish(returning:)`` before.
   /// - Throws: The error that made the operation fail; a ``DependencyError`` if it did not run because a required
   ///   dependency failed; `CancellationError` if the operation or the waiting task was cancelled.

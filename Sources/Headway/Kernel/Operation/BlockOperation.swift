@@ -1,6 +1,6 @@
 import Synchronization
 
-/// An operation that runs one or more blocks concurrently, and finishes after all of them have.
+/// An operation that runs one or more blocks concurrently and finishes after the last block has returned.
 ///
 /// ```swift
 /// let operation = BlockOperation { try draw("left half") }
@@ -30,9 +30,9 @@ open class BlockOperation: Operation, @unchecked Sendable {
   ///
   /// Protected by the lock of the links. No function is called under that lock. There is one exception: if the
   /// operation is not of a subclass, the thread that runs it uses the block without the lock, unless the flag
-  /// ``OperationWord/blocksWereRead`` is set. Any other thread sets that flag under the lock, and reads the block only
-  /// if the operation had not begun by then. So either that thread sees that the operation has begun, or the thread
-  /// that runs the operation sees that it must take the lock (`Models/block.pml`).
+  /// ``OperationWord/blocksWereRead`` is set. Any other thread sets that flag under the lock and reads the block only
+  /// if the operation had not begun by then. As a result, either the other thread sees that the operation has begun, or
+  /// the running thread sees that it must take the lock (`Models/block.pml`).
   @exclusivity(unchecked) private final var first = FirstBlock()
 
   /// A structure that contains a block and can be exchanged.
@@ -95,7 +95,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
     hasBlock = true
   }
 
-  /// The blocks, in the order of adding; none after ``main()`` has begun.
+  /// The blocks, in insertion order; none after ``main()`` has begun.
   ///
   /// An error that a block throws when you call it is recorded with ``Operation/recordError(_:)``, as when the
   /// operation calls the block.
@@ -114,7 +114,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// Adds a block that runs concurrently with the others.
+  /// Adds a block that runs concurrently with the operation's other blocks.
   ///
   /// The operation holds the block until it has run or has been skipped. After a cancellation, the block is ignored.
   ///
@@ -139,7 +139,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
     require(isAdded, "addExecutionBlock(_:) on \(self): add blocks before the operation starts.")
   }
 
-  /// Runs the blocks on the calling thread and other threads of the pool, and returns after all have run or been
+  /// Runs the blocks on the calling thread and other threads of the pool, then returns when all blocks have run or been
   /// skipped.
   ///
   /// Called once, by ``Operation/start()``. The first error that a block throws is recorded with
@@ -156,7 +156,9 @@ open class BlockOperation: Operation, @unchecked Sendable {
     keepUntilEnd(blocks)
   }
 
-  /// Runs the one block of an operation that only the calling thread uses, and leaves it in its place.
+  /// Runs the one block of an operation that only the calling thread uses.
+  ///
+  /// Leaves the block in its place.
   private final func runFirst() {
     guard hasBlock else { return }
     hasBlock = false
@@ -202,7 +204,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// Keeps the blocks, which have run and are no longer visible, for ``releaseWork()``.
   private final func keepUntilEnd(_ blocks: consuming Blocks) {
     links.withLock { links in
-      // Another thread may have ended an operation of a subclass and released its work.
+      // Another thread may have finished an operation of a subclass and released its work.
       guard state.current.phase != .finished else { return }
       first = blocks.first
       links.details?.pointee.rareDetails?.finishedBlocks = blocks.others
@@ -224,7 +226,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
 typealias ThrowingBlock = @Sendable () throws -> Void
 
 extension OperationProtocol where Self: BlockOperation {
-  /// Adds a block that can throw, and that runs concurrently with the others.
+  /// Adds a throwing block that runs concurrently with the operation's other blocks.
   ///
   /// The operation holds the block until it has run or has been skipped. If a subclass overrides the method for
   /// nonthrowing blocks, the override is not called.

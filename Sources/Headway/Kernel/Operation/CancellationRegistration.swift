@@ -46,7 +46,7 @@ final class CancellationHandlers: Sendable {
     ReleasedChain.release(state.withLock { $0.list.remove(number) })
   }
 
-  /// Calls each handler that is not removed before its turn, and removes it.
+  /// Calls and removes each handler that is not removed before its turn.
   func callAll() { while let handler = state.withLock({ $0.list.removeFirst() }) { handler() } }
 
   /// Removes all handlers.

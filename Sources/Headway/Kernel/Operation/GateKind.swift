@@ -1,9 +1,9 @@
 /// Whether an operation has a policy, and so a gate, and where it can run.
 enum GateKind: UInt8 {
   case none
-  /// The operation needs only resources, and can run in a batch.
+  /// The operation needs only resources and can run in a batch.
   case ofBatches
-  /// The operation has only a key, and can run in a batch.
+  /// The operation has only a key and can run in a batch.
   case key
   case other
 }

@@ -1,6 +1,6 @@
 /// The error of ``OperationProtocol/untilFirstSucceeded(_:)`` when none of the operations has succeeded.
 public struct NoSuccessError: Error, CustomStringConvertible {
-  /// The operations, all of which have failed or were cancelled.
+  /// The operations, which have all failed or were cancelled.
   public let operations: [Operation]
 
   /// A sentence that names the operations and their errors.

@@ -17,9 +17,9 @@ extension OperationProtocol {
   public func onCancel(_ handler: @escaping @Sendable () -> Void) -> CancellationRegistration {
     var place: (handlers: CancellationHandlers, number: UInt64)?
     let isCancelled = links.withLock { links in
-      // The announcement and the cancellation are read-modify-write operations on one word. Either the thread that
-      // cancels the operation sees that there are handlers, or this thread sees that it was cancelled. The same applies
-      // to the end of the operation.
+      // The announcement and the cancellation are read-modify-write operations on one word. Either the cancelling
+      // thread sees that there are handlers, or this thread sees that the operation was cancelled. The same applies to
+      // the end of the operation.
       let word = state.announceCancellationHandler()
       guard !word.isCancelled, word.phase != .finished else { return word.isCancelled }
       let details = links.detailsCreatedIfNeeded
@@ -45,8 +45,8 @@ extension Operation {
 
   /// Cancels several operations.
   ///
-  /// First performs, for all of them, the steps that run no user code, because user code that one of them runs may wait
-  /// for another.
+  /// First performs, for all of them, the steps that run no user code, because user code of one operation may wait for
+  /// another operation.
   ///
   /// - Parameters:
   ///   - operations: The operations to cancel.
@@ -63,13 +63,13 @@ extension Operation {
 
   /// Sets the flag and notifies the queue.
   ///
-  /// This is all that the operation needs to finish, and runs no user code.
+  /// This is all that the operation needs to finish. It runs no user code.
   ///
   /// - Parameters:
   ///   - error: The error to record in the same step, unless there already is one.
   ///   - effects: Receives the steps that can run user code.
-  /// - Returns: The word before, for ``continueCancelling(from:)``; nil if the operation is already cancelled or has
-  ///   finished.
+  /// - Returns: The word before the change, for ``continueCancelling(from:)``; nil if the operation is already
+  ///   cancelled or has finished.
   final func beginCancelling(
     with error: (any Error)? = nil, leaving effects: inout Effects
   ) -> OperationWord? {
@@ -97,7 +97,7 @@ extension Operation {
     }
   }
 
-  /// Ends the operation if it is in no queue.
+  /// Finishes the operation if it is in no queue.
   ///
   /// Then calls the handlers and notifies the observers.
   final func continueCancelling(from before: OperationWord) {

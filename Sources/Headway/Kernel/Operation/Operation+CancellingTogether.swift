@@ -1,6 +1,6 @@
-/// Cancels several operations, and keeps operations that have not started from starting in the meantime.
+/// Cancels several operations and keeps operations that have not started from starting in the meantime.
 ///
-/// Cancelling an operation can run user code, and can end an operation, which makes room for another one. Therefore,
+/// Cancelling an operation can run user code and can finish an operation, which makes room for another one. Therefore,
 /// before any user code runs, all of the operations are either cancelled or *stopped*. An operation is stopped if its
 /// class overrides ``Operation/cancel()``: the override must find it in its usual state, not cancelled. The operations
 /// of a group are stopped as well, because the group cancels them. A stopped operation waits as if it had another
@@ -36,9 +36,9 @@ extension OperationQueue {
   /// They are then cancelled, and ``StoppedOperations/finish()`` is called. Blocks without operations leave the queue.
   ///
   /// - Parameters:
-  ///   - way: What to do with the operations of the queue. Those in groups are marked.
+  ///   - way: How to treat the operations of the queue. Those in groups are marked.
   ///   - effects: Receives the steps that can run user code.
-  /// - Returns: The operations.
+  /// - Returns: The operations that are kept from starting.
   final func stop(_ way: StoppedOperations.Way = .mark, leaving effects: inout Effects) -> StoppedOperations {
     var stopped = StoppedOperations()
     // A trace contains each block.

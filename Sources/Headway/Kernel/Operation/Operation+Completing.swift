@@ -24,10 +24,10 @@ extension OperationQueue {
 }
 
 extension Operation {
-  // The thread that ends the operation takes the block out under the lock of the links. If no link was announced, the
-  // thread of a batch does so without the lock. The first thread that sets a block stores it, and then announces only
-  // that there is one. Any other thread that uses the block announces a link under the lock, and uses the block only if
-  // the operation had not ended by then (`Models/completion.pml`).
+  // The thread that finishes the operation takes the block out under the lock of the links. If no link was announced,
+  // the thread of a batch takes it out without the lock. The first thread that sets a block stores it, then announces
+  // only that there is a block. Any other thread that uses the block first announces a link under the lock. It uses the
+  // block only if the operation had not ended by then (`Models/completion.pml`).
 
   /// Implements the getter of ``completionBlock``.
   final var completionBlockIfAny: (@Sendable () -> Void)? {
@@ -109,7 +109,7 @@ extension Operation {
   /// Runs the completion block, which can read the dependencies.
   ///
   /// - Parameters:
-  ///   - block: The completion block.
+  ///   - block: The completion block to run.
   ///   - queue: The queue that counts the block, if there is one.
   final func runCompletionBlock(_ block: CompletionBlock, _ queue: OperationQueue?) {
     block.run()

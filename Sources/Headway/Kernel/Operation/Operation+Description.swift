@@ -18,7 +18,7 @@ extension Operation {
     return "\(label) (\(stateName)\(isCancelled ? ", cancelled" : ""))"
   }
 
-  /// The name of the operation in quotation marks, or its type if it has no name.
+  /// The operation's name in quotation marks, or its type if it has no name.
   final var label: String { name.map { "‘\($0)’" } ?? "\(type(of: self))" }
 
   private var stateName: String {

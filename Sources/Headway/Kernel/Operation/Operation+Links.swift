@@ -10,13 +10,13 @@ extension Operation {
   /// are part of the dependents. Three rules ensure that an edge and its dependent exist when they are used:
   /// 1. An operation removes its edges from the stacks of its unfinished dependencies before it is released: when it
   ///    finishes early (cancelled), and when it is freed unfinished. A thread that removes an edge holds the lock of
-  ///    the dependency's links, and has announced that, so the thread that ends the dependency also takes the lock. If
-  ///    that thread has already begun without the lock, the removing thread waits for it.
-  /// 2. So the thread that ends a dependency may read the edges of its stack, and the atomic state of their operations,
-  ///    until it has counted them down.
+  ///    the dependency's links. It has announced this, so the thread that finishes the dependency also takes the lock.
+  ///    If that thread has already begun without the lock, the removing thread waits for it.
+  /// 2. As a result, the thread that finishes a dependency may read the edges of its stack, and the atomic state of
+  ///    their operations, until it has counted them down.
   /// 3. An operation in the stack whose state is *enqueued* is owned by its queue, or by a thread that has it in a
-  ///    batch. Either of them releases it only after rule 1. So only such an operation may be retained there, as long
-  ///    as this dependency has not counted it down.
+  ///    batch. Either of them releases it only after rule 1. Therefore, only such an operation may be retained there,
+  ///    as long as this dependency has not counted it down.
   struct Links: ~Copyable, @unchecked Sendable {  // Used only under the lock.
     /// The details, which few operations have; never removed.
     private(set) var details: UnsafeMutablePointer<OperationDetails>?
@@ -31,7 +31,7 @@ extension Operation {
       set { if newValue != nil || details != nil { detailsCreatedIfNeeded.pointee.observers = newValue } }
     }
 
-    /// The dependencies beyond those that are in the slots of the operation.
+    /// The dependencies that did not fit in the slots of the operation.
     var furtherDependencies: FurtherDependencies? { details?.pointee.furtherDependencies }
 
     /// Whether the operation has ended, and the thread that ended it kept the dependencies under the lock.
@@ -71,7 +71,7 @@ extension Operation {
   /// The queue that holds the operation, until it has finished.
   ///
   /// The operation does not own its queue: a queue that holds operations owns itself. A thread that reads the queue
-  /// here announces this under the lock of the links. A thread that ends the operation afterwards takes that lock
+  /// here announces this under the lock of the links. A thread that finishes the operation afterwards takes that lock
   /// before the operation leaves the queue, so the queue is alive.
   final var queue: OperationQueue? {
     guard state.current.isEnqueued else { return nil }

@@ -11,8 +11,10 @@ extension Operation {
     raiseResources(level: word.qualityLevel)
   }
 
-  /// The quality of service that the operation runs at in a queue of the given one: the highest of its own, its
-  /// queue's, and that of the operations and callers that wait for it.
+  /// The quality of service that the operation runs at in a queue with the given quality.
+  ///
+  /// It is the highest among its own quality, the queue's, and the qualities of the operations and callers that wait
+  /// for it.
   final func effectiveQuality(in queueQuality: QualityOfService) -> QualityOfService {
     let word = state.current
     let asked = max(word.ownQualityLevel, queueQuality.level)
@@ -37,10 +39,11 @@ extension Operation {
     raiseReports(level: level)
   }
 
-  /// Raises the thread that notifies the observers of the operation, which has finished, or reports its end, because a
-  /// caller waits for that.
+  /// Raises the thread that notifies the observers of the finished operation or reports its end, because a caller waits
+  /// for the notification or the report.
   ///
-  /// The thread of a report is recorded with the operation like a thread that runs it, and is raised in the same way.
+  /// The thread of a report is recorded with the operation like a thread that runs the operation. It is raised in the
+  /// same way.
   final func raiseReports(level: Int) {
     guard state.current.phase == .finished, !isReported else { return }
     guard state.raiseQualityOfReports(level: level) != nil else { return }
@@ -78,12 +81,11 @@ extension Operation {
 
   /// Raises operations and everything that they wait for, directly or indirectly.
   ///
-  /// This method raises everything that an operation or a caller waits for: dependencies, operations that a queue
-  /// starts or finishes first (``Admission/raise(_:to:)``), those that use or requested its resources first, and the
-  /// operation that a thread is blocked on.
+  /// This includes dependencies, operations that a queue starts or finishes first (``Admission/raise(_:to:)``), earlier
+  /// users and requesters of the same resources, and the operation that a thread is blocked on.
   ///
-  /// An operation is raised at most four times in its life. So the total cost of raising is linear in the number of
-  /// dependencies and, for running operations, in the number of threads of the low classes.
+  /// An operation is raised at most four times in its life. As a result, the total cost of raising is linear in the
+  /// number of dependencies and, for running operations, in the number of threads of the low classes.
   ///
   /// See `Docs/decisions/0030-raising.md`.
   static func raise(_ operations: [Operation], level: Int) {
@@ -92,7 +94,7 @@ extension Operation {
     raiseFurther(raised)
   }
 
-  /// Raises the threads that run the operations, which have been marked, or the operations that these wait for.
+  /// Raises the threads that run the marked operations, or the operations that these threads wait for.
   static func raiseFurther(_ operations: [Admission.Raised]) {
     var raised = operations
     while let (operation, level) = raised.popLast().map({ ($0.operation, $0.level) }) {

@@ -18,12 +18,13 @@ extension Operation {
   /// they might evaluate their conditions when the dependencies have finished.
   final var readinessChange: ObservedChange { ObservedChange(.isReady).posted(overridesIsReady) }
 
-  /// The maximum number of operations that become ready in one update of a queue, so that its lock is not held for
-  /// long.
+  /// The maximum number of operations that become ready in one update of a queue, so that its lock is not held for a
+  /// long time.
   private static let mostReadyAtOnce = 64
 
-  /// Makes operations whose last dependency has finished ready in their queues, except those that override ``isReady``,
-  /// because the override must be evaluated.
+  /// Makes operations whose last dependency has finished ready in their queues.
+  ///
+  /// Skips operations that override ``isReady``, because the override must be evaluated.
   ///
   /// - Parameters:
   ///   - ready: The operations, which the caller has retained.

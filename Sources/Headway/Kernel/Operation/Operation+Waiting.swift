@@ -22,13 +22,13 @@ extension OperationProtocol {
   @_disfavoredOverload
   public func untilFinished() async throws { try await untilFinished(as: WaiterList.nextIdentifier()) }
 
-  /// Suspends the task until the operation has finished, and throws if it did not succeed.
+  /// Suspends the task until the operation has finished, then throws if the operation did not succeed.
   ///
-  /// The method blocks no thread, and does not suspend the task if the operation has already finished. It raises the
+  /// The method blocks no thread and does not suspend the task if the operation has already finished. It raises the
   /// operation's quality of service in the same way as ``untilFinished()``.
   ///
   /// - Throws: The error that made the operation fail; `CancellationError` if the operation was cancelled, or if the
-  ///   waiting task is cancelled. In the last case, the operation continues.
+  ///   waiting task is cancelled. If only the task is cancelled, the operation continues.
   @_disfavoredOverload
   public func untilSucceeded() async throws {
     if outcome == nil || (!isReported && goalOfTask == .reported) { try await untilFinished() }
@@ -37,7 +37,7 @@ extension OperationProtocol {
 }
 
 extension Operation {
-  /// Waits like ``untilFinished()``, but ``endWait(_:)`` can end the wait.
+  /// Waits like ``untilFinished()``, but ``endWait(_:)`` can stop the wait.
   ///
   /// - Parameters:
   ///   - identifier: The identifier of the wait.
@@ -96,7 +96,9 @@ extension Operation {
     await KnownWait.suspending(on: self) { await WaiterList.suspend { waiter in addWaiter(waiter, for: goal) } }
   }
 
-  /// Calls `handler`, which runs no user code, once after the operation has finished; immediately if it has.
+  /// Calls `handler`, which runs no user code, once after the operation has finished.
+  ///
+  /// If it has already finished, calls `handler` immediately.
   package final func callWhenEnded(_ handler: @escaping @Sendable () -> Void) {
     if !addWaiter(.handler(handler), for: .notified) { handler() }
   }
@@ -165,7 +167,7 @@ extension Operation {
   /// Registers a waiter; returns false if there is nothing to wait for.
   final func addWaiter(_ waiter: Waiter, for goal: WaitingGoal) -> Bool {
     links.withLock { links in
-      // The announcement and the end are read-modify-write operations on one word. Either the thread that ends the
+      // The announcement and the end are read-modify-write operations on one word. Either the thread that finishes the
       // operation sees the waiter, or the waiter sees that the operation has ended.
       let isReached = state.announceWaiter().hasReached(goal)
       guard !isReached || (goal == .reported && (links.details?.pointee.reportCount ?? 0) > 0) else { return false }
@@ -174,7 +176,9 @@ extension Operation {
     }
   }
 
-  /// Wakes the waiters whose goal is *settled*, and the others if there are no observers to notify.
+  /// Wakes the waiters whose goal is *settled*.
+  ///
+  /// Also wakes all other waiters if there are no observers to notify.
   final func wakeWaiters(settledFrom before: OperationWord, isNotified: Bool) {
     guard before.hasWaiters else { return }
     let waiters = links.withLock { links -> [Waiter] in
@@ -185,7 +189,8 @@ extension Operation {
     for waiter in waiters { waiter.wake() }
   }
 
-  /// Wakes the waiters that wait for the observers to be notified, and those that wait for reports if all reports have
-  /// returned.
+  /// Wakes the waiters that wait for the observers to be notified.
+  ///
+  /// If all reports have returned, also wakes the waiters that wait for reports.
   final func wakeWaiters(notifiedFrom before: OperationWord) { wakeWaiters(settledFrom: before, isNotified: true) }
 }

@@ -32,8 +32,8 @@ extension OperationProtocol {
   /// if let first = try await Operation.untilFirstFinished(mirrors) { print(try await first.value) }
   /// ```
   ///
-  /// The method does not cancel the other operations. If several operations have already finished, it returns the one
-  /// that is first in the list. For the rest, it waits like ``untilFinished()``. It blocks no thread.
+  /// The method does not cancel the other operations. If several operations have already finished, it returns the first
+  /// of them in the list. For the rest, it waits like ``untilFinished()``. It blocks no thread.
   ///
   /// - Parameter operations: The operations to wait for.
   /// - Returns: The operation that finished first, or nil if the list is empty.
@@ -54,14 +54,14 @@ extension OperationProtocol {
   /// print(try await first.value)
   /// ```
   ///
-  /// Operations that fail or are cancelled are ignored, unless none is left. The method does not cancel the other
-  /// operations. If several operations have already succeeded, it returns the one that is first in the list. For the
-  /// rest, it waits like ``untilFinished()``. It blocks no thread.
+  /// Operations that fail or are cancelled are ignored, unless no other operation remains. The method does not cancel
+  /// the other operations. If several operations have already succeeded, it returns the first of them in the list. For
+  /// the rest, it waits like ``untilFinished()``. It blocks no thread.
   ///
   /// - Parameter operations: The operations to wait for.
   /// - Returns: The operation that succeeded first.
   /// - Throws: ``NoSuccessError`` if all operations have finished and none has succeeded, or if the list is empty;
-  ///   `CancellationError` if the waiting task is cancelled. In the latter case, the operations continue.
+  ///   `CancellationError` if the waiting task is cancelled. The operations continue after such a cancellation.
   /// - Complexity: O(*n*) in the number of operations.
   public static func untilFirstSucceeded<Candidate: Operation>(
     _ operations: some Sequence<Candidate>
@@ -79,13 +79,13 @@ extension OperationProtocol {
   private static func first<Candidate: Operation>(
     of operations: [Candidate], where condition: @escaping @Sendable (Candidate) -> Bool
   ) async throws -> Candidate? {
-    // The operations that have already finished, in the order of the list.
+    // The operations that have already finished, in list order.
     for operation in operations where operation.state.current.phase == .finished && condition(operation) {
       try await operation.untilFinished()
       return operation
     }
-    // A child task waits for each of the others. Unlike other waiters, it leaves the operation's list of waiters when
-    // the wait ends early.
+    // A child task waits for each remaining operation. Unlike other waiters, it leaves the operation's list of waiters
+    // when the wait ends early.
     var first: Candidate?
     try await KnownWait.suspending(until: .first(of: operations), in: operations.first?.queue) {
       first = try await withThrowingTaskGroup(of: Candidate?.self) { group in

@@ -24,9 +24,9 @@ import Synchronization
 /// You can use every member from any thread.
 open class Operation: @unchecked Sendable {
   // How the state is protected: `state` is atomic. `links` has its own lock. No code outside this module is called
-  // under it. Two other locks can be taken under it: that of the operation's cancellation handlers, and that of the
-  // `links` of a second operation. Adding and removing a dependency lock the `links` of both operations, in the order
-  // of their addresses. The admission fields belong to the queue and are protected by the queue's lock.
+  // under it. Two other locks can be taken under it: the lock of the operation's cancellation handlers, and the lock of
+  // a second operation's `links`. Adding and removing a dependency lock the `links` of both operations, in address
+  // order. The admission fields belong to the queue and are protected by the queue's lock.
   //
   // Members that subclasses of Foundation's class can override are open, so they must be declared in the class itself.
   // Their implementations are in the extension for the corresponding aspect.
@@ -102,7 +102,7 @@ open class Operation: @unchecked Sendable {
   @_disfavoredOverload  // HeadwayFoundation adds one that does not throw, for callers written for Foundation.
   open func main() throws {}
 
-  /// Runs the operation immediately on the calling thread, and returns after ``main()`` has returned.
+  /// Runs the operation immediately on the calling thread and returns after ``main()`` has returned.
   ///
   /// A queue calls this method. Call it yourself only if the operation is in no queue. A cancelled operation finishes
   /// without running `main()`. If the operation has finished, the method does nothing.
@@ -115,9 +115,9 @@ open class Operation: @unchecked Sendable {
   /// - Precondition: The operation is ready, is not executing, and is in no queue.
   open func start() { begin() }
 
-  /// Runs ``main()``, and ends the operation unless its work continues afterwards.
+  /// Runs ``main()``, and finishes the operation unless its work continues afterwards.
   func run() {
-    // If `main()` has thrown, no other code ends the operation.
+    // If `main()` has thrown, no other code finishes the operation.
     if runMain() { endUnlessOverrideContinues() } else { end() }
   }
 
@@ -129,7 +129,7 @@ open class Operation: @unchecked Sendable {
   /// False for an operation that has to run even after a request to cancel it, because other code depends on it.
   var isCancellable: Bool { true }
 
-  /// Ends the operation, which was cancelled before its start.
+  /// Finishes the operation, which was cancelled before its start.
   ///
   /// Called instead of ``run()``.
   func endCancelled() { endUnlessOverrideContinues() }
@@ -139,26 +139,26 @@ open class Operation: @unchecked Sendable {
 
   /// Releases the objects that the user passed to the operation for ``main()``.
   ///
-  /// Called once, by the thread that ended the operation. The operation has left its queue and its dependents have been
-  /// counted down before this call, because a `deinit` that runs in it may wait for them.
+  /// Called once, by the thread that finished the operation. The operation has left its queue and its dependents have
+  /// been counted down before this call, because a `deinit` that runs in it may wait for them.
   func releaseWork() { releaseRetainedWork() }
 
-  /// Whether the operation ends when ``main()`` returns, and never before that.
+  /// Whether the operation ends when ``main()`` returns, and never earlier.
   var endsWithMain: Bool { !overridesIsFinished }
 
   /// Whether freeing the operation after it has run executes no code of a subclass.
   var isFreedPlainly: Bool { false }
 
-  /// Whether Headway's code ends the operation with a call during ``main()`` or later, on any thread.
+  /// Whether Headway's code finishes the operation with a call during ``main()`` or later, on any thread.
   var mayEndLater: Bool { false }
 
-  /// The method that user code must call to end the operation after ``main()``, or nil.
+  /// The method that user code must call to finish the operation after ``main()``, or nil.
   var missingCall: String? { nil }
 
   /// The queue that must be empty before the operation ends, if the operation is a group.
   var queueOfParts: OperationQueue? { nil }
 
-  /// How a description names the operation inside this one that made it fail.
+  /// The part of the description that names the operation inside this one that made it fail.
   var labelOfFailedMember: String? { nil }
 
   /// Creates the operation's progress, which was requested, or returns an existing one.
@@ -241,7 +241,7 @@ open class Operation: @unchecked Sendable {
 
   // MARK: Dependencies
 
-  /// The operations that must finish before this one is ready, in the order of adding.
+  /// The operations that must finish before this one is ready, in insertion order.
   ///
   /// Code that is called because the operation has finished can read them, for example to use the results of its
   /// inputs: the ``completionBlock``, observers, instruments, and the ``OperationQueueProtocol/failureHandler``. When
@@ -294,10 +294,10 @@ open class Operation: @unchecked Sendable {
   /// How important the work is to the user, which determines the threads that it runs on.
   ///
   /// The operation runs at the higher of this and its queue's quality of service; `.default` has no effect. If a more
-  /// important operation or task waits for this operation, it runs at least at the quality of service of the one that
-  /// waits. The cause of the wait can be a dependency, the queue's limit, order or barriers, or a call that waits. On
-  /// Linux, an operation that has begun on a thread with a raised nice value continues there, because only a privileged
-  /// process can lower that value.
+  /// important operation or task waits for this operation, it runs at least at the quality of service of the waiting
+  /// operation or task. The cause of the wait can be a dependency, the queue's limit, order or barriers, or a call that
+  /// waits. On Linux, an operation that has begun on a thread with a raised nice value continues there, because only a
+  /// privileged process can lower that value.
   ///
   /// - Complexity: Each operation is raised a few times in its life, so raising is O(1) per operation and per
   ///   dependency. A change that makes an operation more important is O(*n*) in the number of operations that it is the
@@ -313,7 +313,7 @@ open class Operation: @unchecked Sendable {
   ///
   /// The priority applies only to `main()` on one of Headway's threads, not on a thread that called ``start()``
   /// manually. On Linux, it is the thread's nice value, in 38 steps from 1.0 to 0.0. A value above 0.5 requires a
-  /// privilege, and is ignored without it.
+  /// privilege and is ignored without it.
   ///
   /// - Precondition: The value is from 0.0 to 1.0.
   open var threadPriority: Double {
@@ -346,8 +346,9 @@ open class Operation: @unchecked Sendable {
   ///
   /// An operation that calls this method does not delay others, because the pool starts another thread while this one
   /// waits. If this operation can't finish before an operation that the calling thread is inside of has finished, the
-  /// wait is reported within a tenth of a second as ``OperationQueueEvent/deadlocked(_:)``. The wait continues,
-  /// because something else may end it: another thread that finishes the operation, a cancellation, or a higher limit.
+  /// wait is reported within a tenth of a second as ``OperationQueueEvent/deadlocked(_:)``. The wait continues, because
+  /// it might still end: another thread can finish the operation, or a cancellation or a higher limit can resolve the
+  /// deadlock.
   ///
   /// - Precondition: The method is not called from inside this operation's own ``main()``, which would wait for itself
   ///   forever. This does not apply to an ``AsynchronousOperation``, because another thread may finish it.
@@ -356,7 +357,7 @@ open class Operation: @unchecked Sendable {
 
   // MARK: Names and descriptions
 
-  /// The name of the operation in descriptions and messages.
+  /// The operation's name in descriptions and messages.
   ///
   /// The default is nil.
   open var name: String? {
@@ -366,8 +367,8 @@ open class Operation: @unchecked Sendable {
 
   /// The operation's name, or its type if it has no name, and its state: `‘parse’ (executing)`.
   ///
-  /// If the operation has failed, the description includes the error: `‘parse’ (failed: line 7 is damaged)`. That of a
-  /// group also names the operation that failed first: `‘import’ (failed in ‘parse’: line 7 is damaged)`.
+  /// If the operation has failed, the description includes the error: `‘parse’ (failed: line 7 is damaged)`. A group's
+  /// description also names the operation that failed first: `‘import’ (failed in ‘parse’: line 7 is damaged)`.
   open var description: String { shortDescription }
 
   /// The description with the type, the queue, the priority, the progress and the unfinished dependencies.
@@ -409,7 +410,7 @@ open class Operation: @unchecked Sendable {
 
   /// The value that ``hash(into:)`` feeds to the hasher, derived from the identity of the object.
   ///
-  /// If you override ``isEqual(_:)``, override this property as well.
+  /// If you override ``isEqual(_:)``, also override this property.
   open var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
   /// Returns whether `object` equals this operation.
@@ -431,7 +432,7 @@ extension Operation: Hashable {
   /// object.
   ///
   /// - Parameters:
-  ///   - left: An operation.
+  ///   - left: An operation to compare.
   ///   - right: Another operation.
   /// - Returns: True if they are equal.
   public static func == (left: Operation, right: Operation) -> Bool { left.isEqual(right) }

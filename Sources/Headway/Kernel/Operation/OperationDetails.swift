@@ -9,7 +9,7 @@ struct OperationDetails: ~Copyable {
   var name: String?
   /// The completion block, until it is taken out to run.
   ///
-  /// A thread that ends the operation might take it out without the lock: see ``Operation/completionBlockIfAny``.
+  /// A thread that finishes the operation might take it out without the lock: see ``Operation/completionBlockIfAny``.
   var completionBlock: CompletionBlock?
   /// Whether there is a completion block that has not returned.
   let completionIsDue = Atomic<Bool>(false)
@@ -25,7 +25,7 @@ struct OperationDetails: ~Copyable {
   var cancellationHandlers: CancellationHandlers?
   /// The dependents that require this operation to succeed; removed when the operation ends.
   var successDependents: SuccessDependents?
-  /// The dependencies beyond those that are in the slots of the operation.
+  /// The dependencies that did not fit in the slots of the operation.
   var furtherDependencies: FurtherDependencies?
   /// The gate of an operation with a policy, which holds the operation back and limits its time.
   ///
@@ -57,8 +57,7 @@ struct OperationDetails: ~Copyable {
     @exclusivity(unchecked) var progress: OperationProgress?
     /// How many units of its queue's progress the operation completes.
     @exclusivity(unchecked) var progressUnitCount: Int64 = 1
-    /// The edges that were moved out of the stack of dependents, in the order of adding; removed when the operation
-    /// ends.
+    /// The edges that were moved out of the stack of dependents, in insertion order; removed when the operation ends.
     @exclusivity(unchecked) var dependents = IdentityList<Edge>()
     /// The number of times that `isReady` was evaluated because the value of an override may have changed.
     @exclusivity(unchecked) var readinessInquiries: UInt64 = 0
@@ -68,7 +67,7 @@ struct OperationDetails: ~Copyable {
     @exclusivity(unchecked) var calls: [ConcurrentIterations] = []
     /// The number of dependencies that were removed before they finished, plus the number of returns from blocking.
     @exclusivity(unchecked) var withdrawnWaits = 0
-    /// Whether a queue that has refused the operation reports its failure.
+    /// Whether a queue that has rejected the operation reports its failure.
     @exclusivity(unchecked) var hasReport = false
     /// The number of reports of the end that have not returned: see ``EndReport``.
     @exclusivity(unchecked) var reportCount = 0
@@ -95,7 +94,7 @@ extension OperationDetails {
 
   /// Frees the details of an operation that is being freed.
   static func free(_ details: UnsafeMutablePointer<OperationDetails>) {
-    // A registration may still refer to the handlers, but must not keep the objects that they captured.
+    // A registration may still refer to the handlers but must not keep the objects that they captured.
     if let handlers = details.pointee.cancellationHandlers { handlers.removeAll() }
     if details.pointee.completionBlock != nil || details.pointee.error != nil
       || details.pointee.rareDetails?.hasBlocks == true

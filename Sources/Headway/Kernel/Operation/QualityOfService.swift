@@ -2,7 +2,7 @@
 ///
 /// On Apple platforms, work runs on threads of the quality of service of the same name. On Linux, utility and
 /// background work runs on threads with a raised nice value, so other work gets the processor first. The other three
-/// are treated alike.
+/// are treated in the same way.
 public enum QualityOfService: Int, Sendable, Hashable, CaseIterable, Codable {
   /// The user waits for the work at this moment, for example drawing or the handling of events.
   case userInteractive = 0x21

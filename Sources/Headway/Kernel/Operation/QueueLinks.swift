@@ -9,10 +9,10 @@ struct QueueLinks {
   ///
   /// It is set before the operation is enqueued, and never changed afterwards.
   var home: Unmanaged<OperationQueue>?
-  /// The number that the queue assigned to the operation when it accepted it, in the order of adding.
+  /// The number that the queue assigned to the operation when it accepted it, in insertion order.
   var sequence: UInt64 = 0
 
-  // The neighbors in the list of all members of the queue, in the order of adding.
+  // The neighbors in the list of all members of the queue, in insertion order.
   var memberNext: OperationReference?
   var memberPrevious: OperationReference?
 

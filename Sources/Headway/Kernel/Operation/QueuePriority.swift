@@ -1,15 +1,15 @@
-/// The priority of an operation among the ready operations of its queue: those of a higher priority start first.
+/// The priority of an operation among the ready operations of its queue: operations with a higher priority start first.
 ///
 /// The priority orders only the ready operations of one queue. An operation with unfinished dependencies waits,
 /// regardless of its priority. If one operation must follow another, use a dependency, not priorities.
 public enum QueuePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
   /// Operations that start after all others.
   case veryLow = -8
-  /// Operations that start after those of normal priority.
+  /// Operations that start after operations of normal priority.
   case low = -4
   /// The default priority.
   case normal = 0
-  /// Operations that start before those of normal priority.
+  /// Operations that start before operations of normal priority.
   case high = 4
   /// Operations that start before all others.
   case veryHigh = 8
@@ -39,9 +39,9 @@ public enum QueuePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
   /// Compares two priorities: `.low < .high`.
   ///
   /// - Parameters:
-  ///   - left: A priority.
+  ///   - left: A priority to compare.
   ///   - right: Another priority.
-  /// - Returns: True if operations of `left` start after those of `right`.
+  /// - Returns: True if operations of priority `left` start after operations of priority `right`.
   public static func < (left: QueuePriority, right: QueuePriority) -> Bool { left.rawValue < right.rawValue }
 
   /// The priority as a number from 0 to 4, for tables and bit masks.

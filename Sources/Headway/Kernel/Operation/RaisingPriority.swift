@@ -4,8 +4,8 @@
 ///   - raise: Raises the operations that the task waits for. It may be called several times concurrently, and after the
 ///     wait. It is not called with the medium priority, which is the default.
 ///   - body: The function that waits.
-/// - Returns: What `body` returns.
-/// - Throws: What `body` throws.
+/// - Returns: The value that `body` returns.
+/// - Throws: The error that `body` throws.
 func withPriority<Answer, Failure: Error>(
   raising raise: @escaping @Sendable (TaskPriority) -> Void, _ body: () async throws(Failure) -> Answer
 ) async throws(Failure) -> Answer {

@@ -1,6 +1,6 @@
 /// The operations of a queue and of its groups that are about to be cancelled.
 ///
-/// Stopping them takes three steps, so that no lock is held for long, even if there are many operations:
+/// Stopping them takes three steps, so that no lock is held for a long time, even if there are many operations:
 ///
 /// 1. Each queue is held: none of its operations starts until the last step. Operations that threads have taken can
 ///    begin without a lock, so they are stopped in the same critical section.
@@ -15,7 +15,7 @@ struct StoppedOperations {
   /// How many operations are stopped in one critical section.
   static let mostAtOnce = 256
 
-  /// What to do with an operation that has not started.
+  /// The treatment of an operation that has not started.
   enum Way {
     /// Cancel it, unless its class overrides ``Operation/cancel()``.
     case cancel
@@ -43,11 +43,11 @@ struct StoppedOperations {
 
   var blockCount: Int { blocks?.count ?? 0 }
 
-  /// Stops the operations of a queue, and those in its groups.
+  /// Stops the operations of a queue and of its groups.
   ///
   /// - Parameters:
-  ///   - queue: The queue.
-  ///   - way: What to do with the operations of the queue. Those in groups are marked.
+  ///   - queue: The queue whose operations are stopped.
+  ///   - way: How to treat the operations of the queue. Those in groups are marked.
   ///   - takesBlocks: Whether to remove blocks that have no operations, if the queue has no listeners.
   ///   - effects: Receives the steps that can run user code.
   mutating func stop(
@@ -59,7 +59,7 @@ struct StoppedOperations {
   /// Stops an operation or, if it is a group that has started, the operations in it.
   ///
   /// - Parameters:
-  ///   - operation: The operation.
+  ///   - operation: The operation or group to stop.
   ///   - effects: Receives the steps that can run user code.
   mutating func stop(_ operation: Operation, leaving effects: inout Effects) {
     if operation.isCancellable, operation.state.stop() { marked.append(operation) }
@@ -88,7 +88,7 @@ struct StoppedOperations {
     fileprivate var end: UInt64 = 0
   }
 
-  /// Stops the operations of a queue, and those in its groups.
+  /// Stops the operations of a queue and of its groups.
   ///
   /// - Returns: The operations of the queue, except jobs of tasks, in insertion order.
   private mutating func stopAll(
@@ -118,7 +118,7 @@ struct StoppedOperations {
       .sorted { $0.queueLinks.sequence < $1.queueLinks.sequence }
   }
 
-  /// Holds a queue, and stops the operations that are or were in batches.
+  /// Holds a queue and stops the operations that are or were in batches.
   ///
   /// ``release(_:leaving:)`` must follow.
   mutating func hold(_ queue: OperationQueue, _ way: Way, takingBlocks takesBlocks: Bool) -> Held {

@@ -12,7 +12,7 @@ public struct DrainReport: Sendable, Hashable, CustomStringConvertible {
   /// The descriptions of the operations that were running when the time was up, and were still running after they were
   /// cancelled.
   ///
-  /// They are in the order in which the operations were added.
+  /// They are in insertion order.
   public let runningOperationDescriptions: [String]
 
   /// Whether all operations had finished when the time was up.

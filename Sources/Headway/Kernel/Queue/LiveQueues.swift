@@ -37,7 +37,7 @@ enum LiveQueues {
     }
   }
 
-  /// The queues, in the order of their creation.
+  /// The queues, in order of creation.
   ///
   /// O(*n*).
   static var all: [OperationQueue] {

@@ -1,4 +1,4 @@
-/// Collects the operations of a queue in several steps, so that the lock of the queue is never held for long.
+/// Collects the operations of a queue in several steps, so that the lock of the queue is never held for a long time.
 ///
 /// Operations can be added, finish, and move between the lists of the queue between two steps. An operation that is in
 /// the queue all the time is collected once.
@@ -8,7 +8,7 @@ struct MemberSlices {
   /// How many of the last operations a step looks at to find its place in the list again.
   private static let mostLookedAt = 4_096
 
-  /// The operations that had never been in a batch when they were collected, in the order of adding.
+  /// The operations that had never been in a batch when they were collected, in insertion order.
   private(set) var operations: [Operation] = []
   /// The operations that are or were in batches.
   private(set) var others: [Operation] = []
@@ -46,14 +46,14 @@ struct MemberSlices {
       return OperationReference(operation).memberNext
     }
     guard let last = operations.last else { return members.list.first }
-    // All of the last operations have left the list. It is in the order of adding.
+    // All of the last operations have left the list. It is in insertion order.
     let sequence = last.queueLinks.sequence
     var position = members.list.first
     while let reference = position, reference.sequence <= sequence { position = reference.memberNext }
     return position
   }
 
-  /// Whether the operation is in the list of those that have been in no batch.
+  /// Whether the operation is in the list of operations that have been in no batch.
   private static func isListed(_ operation: Operation) -> Bool {
     operation.admission.place != .none && operation.admission.place != .taken && !operation.admission.wasReturned
   }
@@ -67,7 +67,7 @@ struct MemberSlices {
     batches.forEach { $0.forEachUnfinished { others.append($0) } }
   }
 
-  /// The first of the collected operations, in the order of adding, each once.
+  /// The first of the collected operations, in insertion order, each once.
   func sorted(atMost count: Int) -> [Operation] {
     guard !others.isEmpty else { return Array(operations.prefix(count)) }
     var known = Set(operations.map { ObjectIdentifier($0) })

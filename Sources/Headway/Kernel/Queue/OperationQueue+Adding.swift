@@ -44,7 +44,7 @@ extension OperationQueue {
   /// Prepares the addition of a block.
   ///
   /// The block gets its operation here if the queue needs one immediately: if code is notified of added operations, or
-  /// if operations start in the order of adding. Making the operation later, under the queue's lock, would take longer.
+  /// if operations start in insertion order. Making the operation later, under the queue's lock, would take longer.
   @inline(__always)
   private func makeAddition(of block: @escaping ThrowingBlock, isEnqueued: Bool) -> Addition {
     guard startsInOrder || !following.isDisjoint(with: .ofAdditions) else {
@@ -61,17 +61,17 @@ extension OperationQueue {
 
   /// Evaluates `isReady` again for operations that their overrides hold back.
   ///
-  /// Foundation does so whenever it searches for an operation to start. Some programs rely on this, and post no change.
-  /// Headway does it when another operation is added, finishes or posts that it is ready, and when the limit or the
-  /// suspension changes.
+  /// Foundation also evaluates it whenever it searches for an operation to start. Some programs rely on this and post
+  /// no change. Headway does it when another operation is added, finishes or posts that it is ready, and when the limit
+  /// or the suspension changes.
   final func reevaluateReadiness(_ heldBack: [Operation]) {
     for operation in heldBack { operation.reconsiderReadiness() }
   }
 
   /// Pushes an operation or a block to the inbox, without the queue's lock.
   ///
-  /// The next thread that takes the lock empties the inbox. Afterwards, this checks whether a thread will do so, and
-  /// empties the inbox otherwise.
+  /// The next thread that takes the lock empties the inbox. Afterward, this function checks whether a thread will empty
+  /// the inbox. If not, it empties the inbox.
   ///
   /// - Returns: False if this thread has emptied the inbox.
   private func push(_ addition: Addition) -> Bool {
@@ -80,8 +80,8 @@ extension OperationQueue {
     return isServed
   }
 
-  /// Ends an operation whose queue was closed while it was being added through the inbox, so that the caller finds its
-  /// error when the addition returns.
+  /// Finishes an operation whose queue was closed while it was being added through the inbox, so that the caller finds
+  /// its error when the addition returns.
   ///
   /// Call this after the inbox was emptied. If the queue has accepted the operation, it is in the lists. Another thread
   /// may also be about to reject the operation. The second rejection has no effect.
@@ -90,7 +90,7 @@ extension OperationQueue {
     if !word.isListed, word.phase == .pending { reject(operation) }
   }
 
-  /// Adds an operation to the lists under the lock, and takes over its ownership.
+  /// Adds an operation to the lists under the lock and takes over its ownership.
   private func take(_ reference: OperationReference) {
     let (acceptance, level, heldBack) = update { state in
       let heldBack = state.admission.nextHeldBack()

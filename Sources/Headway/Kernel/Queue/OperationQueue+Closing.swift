@@ -1,7 +1,7 @@
 import Synchronization
 
 extension OperationQueueProtocol {
-  /// Whether the queue has been closed, and therefore accepts no more operations.
+  /// Whether the queue has been closed, and therefore no longer accepts operations.
   @_disfavoredOverload
   public var isClosed: Bool { state.withLock { $0.isClosed } }
 
@@ -27,8 +27,8 @@ extension OperationQueueProtocol {
   ///
   /// While the queue is suspended or its limit is 0, waiting operations do not start, and are cancelled when the time
   /// is up. If the calling task is cancelled, the method behaves as if the time were up. If an operation of the queue
-  /// calls the method, it can't finish before the method returns, so the method waits for the whole time and cancels
-  /// that operation as well. The method blocks no thread. Several tasks can drain a queue at the same time.
+  /// calls the method, it can't finish before the method returns, so the method waits for the whole time and also
+  /// cancels that operation. The method blocks no thread. Several tasks can drain a queue at the same time.
   ///
   /// - Parameters:
   ///   - limit: How long to wait. With a limit of zero or less, the operations are cancelled immediately.
@@ -62,9 +62,10 @@ extension OperationQueue {
 
   /// Closes the queue.
   ///
-  /// The first update stops serving the inbox, and accepts all operations that were pushed before. A thread that found
+  /// The first update stops serving the inbox and accepts all operations that were pushed earlier. A thread that found
   /// earlier that the inbox is served can still push an operation. Its addition has not returned, because the thread
-  /// acquires the queue's lock after the push. So the second update can begin to reject the operations in the inbox.
+  /// acquires the queue's lock after the push. As a result, the second update can begin to reject the operations in the
+  /// inbox.
   final func beginClosing() {
     require(!isMain, "The main queue was closed: it belongs to the whole process, so close a queue of your own.")
     update { state in
@@ -82,7 +83,7 @@ extension OperationQueue {
     return made.count { $0.isCancellable } + blockCount
   }
 
-  /// Cancels the operations that are left after a drain.
+  /// Cancels the operations that remain after a drain.
   ///
   /// - Parameter count: How many operations the queue held when the drain began.
   /// - Returns: The counts, and the operations that are still running.
@@ -106,7 +107,7 @@ extension OperationQueue {
 
   // MARK: Operations that are added to the closed queue
 
-  /// Ends an operation that was reserved and then not accepted because the queue is closed.
+  /// Finishes an operation that was reserved and then not accepted because the queue is closed.
   ///
   /// Takes over its ownership. Called with no lock held.
   final func reject(_ reference: OperationReference) {
@@ -114,7 +115,7 @@ extension OperationQueue {
     reject(operation)
   }
 
-  /// Ends an operation that was taken out of the inbox and not accepted, if it has not ended, and releases it.
+  /// Finishes an operation that was taken out of the inbox and not accepted, if it has not ended, and releases it.
   ///
   /// Called with no lock held.
   final func releaseRefused(_ reference: OperationReference) {
@@ -136,7 +137,7 @@ extension OperationQueue {
         queue's failureHandler.
         """, since: Self.hasWarned)
     }
-    // If it was enqueued, its end is reported like that of other operations.
+    // If it was enqueued, its end is reported as usual.
     if !isEnqueued, operation.rejection != nil { noteFailure(ofUnlisted: operation, error) }
     if before != nil { operation.cancelWork() }
     effects.perform()

@@ -13,14 +13,14 @@ extension OperationQueueProtocol {
   /// ```
   ///
   /// The queue calls the handler once for each operation whose ``Operation/outcome`` is
-  /// ``OperationOutcome/failure(_:)``, after the operation has left the queue. It does so on the thread that ended the
-  /// operation, with no lock held. The handler can call anything. It delays only that thread and the tasks that wait:
-  /// ``untilAllOperationsAreFinished()``, and the asynchronous waits for that operation, include the call.
+  /// ``OperationOutcome/failure(_:)``, after the operation has left the queue. It calls the handler on the thread that
+  /// finished the operation, with no lock held. The handler can call anything. It delays only that thread and the tasks
+  /// that wait: ``untilAllOperationsAreFinished()``, and the asynchronous waits for that operation, include the call.
   /// ``OperationQueue/waitUntilAllOperationsAreFinished()`` and ``Operation/waitUntilFinished()`` do not include it,
   /// because the call may need the thread that they block.
   ///
-  /// If you make an operation require another one that has already failed, the operation is cancelled immediately. If
-  /// you then add it to queues, the first queue that has a handler reports it.
+  /// If you make an operation require another operation that has already failed, the dependent operation is cancelled
+  /// immediately. If you then add it to queues, the first queue that has a handler reports it.
   @_disfavoredOverload
   public var failureHandler: (@Sendable (Operation, any Error) -> Void)? {
     get { state.withLock { $0.failureHandler } }
@@ -46,15 +46,15 @@ extension OperationQueue {
 }
 
 extension OperationQueue {
-  /// Treats an operation that was cancelled in no queue, and that the queue has refused, as if it had failed in this
-  /// queue, if it has failed.
+  /// Treats an operation that was cancelled outside a queue, and rejected by this queue, as a failure in this queue, if
+  /// the operation has failed.
   ///
   /// Otherwise, a race would decide whether an operation with a failing dependency is reported.
   final func noteRefused(_ operation: Operation) {
     if let error = operation.failureOfDependency { noteFailure(ofUnlisted: operation, error) }
   }
 
-  /// Treats an operation that is not in the lists, and was cancelled with an error, as if it had failed in this queue.
+  /// Treats an operation that is not in the lists and was cancelled with an error as if it had failed in this queue.
   ///
   /// The operation might be about to end.
   final func noteFailure(ofUnlisted operation: Operation, _ error: any Error) {
@@ -89,7 +89,7 @@ extension Operation {
 
   /// Claims the sole right to report the failure of an operation that was cancelled in no queue.
   ///
-  /// Several queues may refuse it.
+  /// Several queues may reject it.
   fileprivate final func claimReport() -> Bool {
     links.withLock { links in
       state.announceDetails()

@@ -2,7 +2,7 @@ extension OperationQueueProtocol {
   /// How many operations the queue should hold, including running ones, before
   /// ``addOperationWhenBelowLimit(_:)-(Operation)`` waits.
   ///
-  /// By default, there is no limit. Other methods that add operations do not wait, and can exceed the limit.
+  /// By default, there is no limit. Other methods that add operations do not wait and can exceed the limit.
   ///
   /// - Precondition: The value is 1 or more.
   @_disfavoredOverload

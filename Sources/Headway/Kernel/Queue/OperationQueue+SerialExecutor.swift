@@ -24,8 +24,8 @@ extension OperationQueueProtocol {
   /// Inside a classic operation of the queue, synchronous code can use the actor with `assumeIsolated(_:)`. Inside a
   /// ``TaskOperation`` it can't, because several tasks can be inside such an operation at the same time.
   ///
-  /// If an operation of the queue awaits the actor, it waits forever for a turn that it occupies itself. So call the
-  /// actor only from outside the queue.
+  /// If an operation of the queue awaits the actor, it waits forever for a turn that it occupies itself. Therefore,
+  /// call the actor only from outside the queue.
   ///
   /// - Precondition: The queue's ``order`` is ``QueueOrder/fifo``.
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
@@ -38,8 +38,8 @@ extension OperationQueueProtocol {
 
 /// Runs the jobs of an actor as operations of a queue.
 ///
-/// The queue owns it. The queue itself is a `TaskExecutor`, so this class is separate: a job does not indicate whether
-/// it belongs to an actor, and one that does not would be split where it calls another function.
+/// The queue owns it. The queue itself is a `TaskExecutor`, so this class is separate. A job does not indicate whether
+/// it belongs to an actor, and a job without an actor would be split where it calls another function.
 final class QueueSerialExecutor: SerialExecutor {
   /// The actor keeps the queue alive as long as there are jobs.
   private unowned let queue: OperationQueue

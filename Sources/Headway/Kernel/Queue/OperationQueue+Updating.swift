@@ -4,7 +4,7 @@ import Synchronization
 extension OperationQueue {
   /// The work that remains after the queue's lock has been released.
   ///
-  /// Every update creates one, and nearly all need only its numbers. So each reference here is usually nil, the
+  /// Every update creates one, and nearly all need only its numbers. Therefore, each reference here is usually nil, the
   /// properties that few updates need are in one object, and none of them is copied.
   fileprivate struct AfterUpdate: ~Copyable {
     var tickets = PerClass(0)
@@ -47,7 +47,7 @@ extension OperationQueue {
   ///
   /// - Parameters:
   ///   - collectsBatches: Whether to collect the results of batches first, so that the state is exact. An observed
-  ///     queue always does so.
+  ///     queue always collects them.
   ///   - body: Changes the state.
   /// - Returns: The result of `body`.
   final func update<Answer>(
@@ -220,7 +220,7 @@ extension OperationQueue {
     return previous != nil  // The previous executor or dispatch queue is released here, after the lock.
   }
 
-  /// Makes the operations run where those of another queue run.
+  /// Makes the operations run where another queue's operations run.
   ///
   /// The queue must be suspended, and none of its operations may have started. It need not be empty.
   final func inherit(from queue: OperationQueue?) {

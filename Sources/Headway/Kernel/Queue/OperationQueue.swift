@@ -16,15 +16,14 @@ import Synchronization
 ///
 /// A queue owns its operations until they have finished. The only way to remove an operation is to cancel it. If you
 /// release a queue, it still runs all of its operations, and is then freed. If it is suspended, or its limit is 0, it
-/// keeps itself and its operations alive until they are cancelled, because other operations may depend on them. So
-/// before you release such a queue, resume it or call ``cancelAllOperations()``.
+/// keeps itself and its operations alive until they are cancelled, because other operations may depend on them.
+/// Therefore, before you release such a queue, resume it or call ``cancelAllOperations()``.
 ///
 /// You can use every member from any thread.
 @dynamicMemberLookup
 open class OperationQueue: @unchecked Sendable {
-  // Protection of the state: `state` has a lock. While it is held, only code of this module is called, and no other
-  // locks are taken, except those of the list of observers and of the log of events. `knownProgress` has a separate
-  // lock.
+  // Protection of the state: `state` has a lock. While it is held, only code of this module is called. The only other
+  // locks taken are the locks of the observer list and the event log. `knownProgress` has a separate lock.
   //
   // Members that subclasses of Foundation's class can override are open, and so must be declared here. The related
   // extensions implement them.
@@ -32,13 +31,13 @@ open class OperationQueue: @unchecked Sendable {
   let state: Guarded<QueueState>
   /// Set before any other code has a reference to the queue.
   @exclusivity(unchecked) final private(set) var isMain = false
-  /// Whether operations start strictly in the order of adding.
+  /// Whether operations start strictly in insertion order.
   ///
   /// Set before any other code has a reference to the queue.
   @exclusivity(unchecked) final var startsInOrder = false
   /// The queue's neighbors among all queues; belongs to ``LiveQueues``.
   @exclusivity(unchecked) final var liveLinks = LiveQueues.Links()
-  /// A thread is on its way to the queue, and will empty the inbox.
+  /// A thread is on its way to the queue and will empty the inbox.
   let servesInbox = Atomic<Bool>(false)
   /// Whether the queue is about to check for waiting jobs whose tasks have been escalated.
   let looksForEscalations = Atomic<Bool>(false)
@@ -53,7 +52,8 @@ open class OperationQueue: @unchecked Sendable {
   /// The instruments, for reading without the lock.
   let instrumentsPointer = Atomic<UnsafeRawPointer?>(nil)
 
-  /// Separates the properties above, which threads read for each operation, from those that each addition changes.
+  /// Separates the properties above, which threads read for each operation, from the properties that each addition
+  /// changes.
   private let gap = CacheLine()
   /// The operations that were added while the inbox was served.
   let inbox = Inbox()
@@ -143,8 +143,8 @@ open class OperationQueue: @unchecked Sendable {
     configure(name: name, order: order, qualityOfService)
   }
 
-  // A convenience initializer like the others: subclasses inherit those only if there is no designated one that they
-  // can't see.
+  // A convenience initializer, like the other initializers: subclasses inherit convenience initializers only if they
+  // can see all designated ones.
   private convenience init(mainName: String) {
     self.init()
     isMain = true
@@ -232,8 +232,8 @@ open class OperationQueue: @unchecked Sendable {
   /// How many operations run at the same time, at most.
   ///
   /// The default, -1, lets the system decide: it runs about one operation per processor, and more when operations
-  /// block. If you set 1, the queue runs one operation at a time, but *not* in the order of adding, because readiness
-  /// and priority take precedence (see ``QueueOrder``). If you set 0, it runs nothing.
+  /// block. If you set 1, the queue runs one operation at a time, but *not* in insertion order, because readiness and
+  /// priority take precedence (see ``QueueOrder``). If you set 0, it runs nothing.
   ///
   /// A change takes effect immediately. When you raise the limit, more operations start. When you lower it, running
   /// operations finish. The main queue, and queues with the order ``QueueOrder/fifo``, always run one operation at a
@@ -259,7 +259,7 @@ open class OperationQueue: @unchecked Sendable {
 
   /// How important the queue's work is to the user.
   ///
-  /// It decides which threads run the operations. An operation runs at the higher of this quality of service and its
+  /// It determines which threads run the operations. An operation runs at the higher of this quality of service and its
   /// own. A change applies to operations that start afterwards. A higher value also applies to a running
   /// ``TaskOperation``, after its next suspension. If the queue has an ``underlyingQueue``, the dispatch queue's
   /// quality of service applies instead. The quality of service of ``main`` is always `.userInteractive`.
@@ -270,8 +270,8 @@ open class OperationQueue: @unchecked Sendable {
 
   /// The dispatch queue that runs the operations, or nil for Headway's own threads.
   ///
-  /// If it is the main dispatch queue, the operations run on the main thread, together with those of ``main``. The
-  /// underlying queue of ``main`` can't be changed: setting the property has no effect.
+  /// If it is the main dispatch queue, the operations run on the main thread, together with the operations of ``main``.
+  /// The underlying queue of ``main`` can't be changed: setting the property has no effect.
   ///
   /// - Precondition: When you set the property, the queue is empty, or is ``main``.
   open var underlyingQueue: DispatchQueue? {
@@ -281,7 +281,7 @@ open class OperationQueue: @unchecked Sendable {
 
   // MARK: The operations of the queue
 
-  /// A snapshot of the operations that have not finished, including barriers, in the order of adding.
+  /// A snapshot of the operations that have not finished, including barriers, in insertion order.
   ///
   /// - Complexity: O(*n*).
   open var operations: [Operation] {
@@ -300,7 +300,8 @@ open class OperationQueue: @unchecked Sendable {
   ///
   /// If the queue is closed, it cancels the operation: see ``OperationQueueDynamicMembers/close``.
   ///
-  /// - Parameter operation: The operation to run. If it was cancelled, and so has finished, it is ignored.
+  /// - Parameter operation: The operation to run. An operation that was cancelled, and therefore has finished, is
+  ///   ignored.
   /// - Precondition: The operation is in no queue, is not executing, and has not finished, unless it was cancelled.
   /// - Complexity: O(1).
   open func addOperation(_ operation: Operation) { add(operation) }
@@ -331,7 +332,7 @@ open class OperationQueue: @unchecked Sendable {
   /// Adds a block that starts when every operation added before it has finished.
   ///
   /// Operations added after it start only after it has finished. The block obeys the queue's suspension and limit like
-  /// any operation, and runs on the same threads. If it is cancelled, it holds back no other operation. It does not
+  /// any operation and runs on the same threads. If it is cancelled, it holds back no other operation. It does not
   /// affect other queues.
   ///
   /// - Parameter barrier: The block to run.
@@ -416,7 +417,7 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Returns whether setting a property notifies its observers without a posted change.
   ///
-  /// The default implementation returns true. A queue posts changes of its own properties, and a subclass posts those
+  /// The default implementation returns true. A queue posts changes of its own properties, and a subclass posts changes
   /// of the properties that it adds, even if an override returns true.
   ///
   /// - Parameter key: The name of a property.
@@ -427,7 +428,7 @@ open class OperationQueue: @unchecked Sendable {
 
   /// The value that ``hash(into:)`` feeds to the hasher.
   ///
-  /// The default identifies the object. If you override ``isEqual(_:)``, override this property as well.
+  /// The default identifies the object. If you override ``isEqual(_:)``, also override this property.
   open var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
   /// Returns whether `object` equals this queue.
@@ -444,7 +445,7 @@ extension OperationQueue: Hashable {
   ///
   /// - Parameters:
   ///   - left: A queue to compare.
-  ///   - right: The other queue.
+  ///   - right: The queue to compare it with.
   /// - Returns: Whether they are equal.
   public static func == (left: OperationQueue, right: OperationQueue) -> Bool { left.isEqual(right) }
 

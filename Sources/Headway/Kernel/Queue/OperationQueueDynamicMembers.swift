@@ -12,7 +12,7 @@
 public struct OperationQueueDynamicMembers {
   let queue: OperationQueue
 
-  /// Closes the queue permanently: from now on, it accepts no more operations.
+  /// Closes the queue permanently: from now on, it doesn't accept operations.
   ///
   /// The operations that the queue holds continue, and waiting operations start. To wait for them, use
   /// ``OperationQueueProtocol/drain(within:clock:)`` or ``OperationQueueProtocol/untilAllOperationsAreFinished()``.

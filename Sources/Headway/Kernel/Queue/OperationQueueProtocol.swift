@@ -2,7 +2,7 @@
 ///
 /// These members are in an extension of a protocol, so that a subclass can have members of the same names.
 ///
-/// Every ``OperationQueue`` conforms. There is nothing to implement.
+/// Every ``OperationQueue`` conforms to this protocol. You don't need to implement anything.
 public protocol OperationQueueProtocol: OperationQueue {}
 
 extension OperationQueue: OperationQueueProtocol {}

@@ -27,7 +27,7 @@ struct QueueState: ~Copyable {
   var producers = WaitingAdditions()
   /// The handler that is called when an operation has failed.
   var failureHandler: (@Sendable (Operation, any Error) -> Void)?
-  /// Whether the queue accepts no more operations, except jobs of tasks.
+  /// Whether the queue no longer accepts operations, except jobs of tasks.
   var isClosed = false
   /// Whether operations that are in the inbox from now on were added after the queue was closed.
   ///
@@ -185,7 +185,9 @@ struct QueueState: ~Copyable {
   /// Whether each block needs an operation from the beginning, for the observers and listeners of the queue.
   private var needsOperations: Bool { !followers.mask.isDisjoint(with: [.observers, .events]) }
 
-  /// Adds an operation that was reserved, and takes over its ownership.
+  /// Adds an operation that was reserved.
+  ///
+  /// Takes over its ownership.
   ///
   /// - Returns: False if the operation ended before it was added. In that case, the caller must release it when no lock
   ///   is held.
@@ -205,14 +207,14 @@ struct QueueState: ~Copyable {
     case rejected
   }
 
-  /// Adds an operation that was reserved, and takes over its ownership, unless the queue is closed.
+  /// Unless the queue is closed, adds an operation that was reserved and takes over its ownership.
   mutating func accept(_ operation: OperationReference) -> Acceptance {
     // A task can't end without its jobs.
     if isClosed, operation._withUnsafeGuaranteedRef({ $0.isCancellable }) { return .rejected }
     return add(operation) ? .accepted : .ended
   }
 
-  /// Adds an operation or a block, and takes over its ownership, unless the queue is closed.
+  /// Unless the queue is closed, adds an operation or a block and takes over its ownership.
   ///
   /// - Returns: The operation that the caller must pass to ``OperationQueue/reject(_:)-(OperationReference)``, because
   ///   the queue is closed; nil if the addition is in the queue.
@@ -241,8 +243,8 @@ struct QueueState: ~Copyable {
   /// Determines how many more workers to request, and so whether the inbox is served.
   ///
   /// A thread that pushes to the inbox then checks whether it is served. When it is no longer served, this function
-  /// stores that, and then checks the inbox. All four accesses are in one order (sequentially consistent). So either
-  /// the thread that pushes sees that the inbox is not served, or this function sees the pushed operation.
+  /// stores that, and then checks the inbox. All four accesses are in one order (sequentially consistent). As a result,
+  /// either the thread that pushes sees that the inbox is not served, or this function sees the pushed operation.
   mutating func issueTickets(
     _ inbox: borrowing Inbox, _ service: borrowing Atomic<Bool>, _ released: inout ReleasedOperations
   ) -> PerClass<Int> {
@@ -288,8 +290,8 @@ struct QueueState: ~Copyable {
     }
     admission.collectNewlyReady { operation, isReady in
       if isReady, hasListeners { followers?.append(.ready(operation.operation)) }
-      // The queue owns the operations that it still holds. So this is not the last reference, and releasing it runs no
-      // code.
+      // The queue owns the operations that it still holds. As a result, this is not the last reference, and releasing
+      // it runs no code.
       if operation._withUnsafeGuaranteedRef({ $0.admission.place != .none }) {
         operation.release()
       } else {
@@ -302,7 +304,7 @@ struct QueueState: ~Copyable {
 
   var hasWaiters: Bool { !waiters.isEmpty || !reportWaiters.isEmpty }
 
-  /// Removes and returns the waiters that have nothing left to wait for, when the queue is done.
+  /// When the queue is done, removes and returns the waiters whose waits have ended.
   mutating func takeWaiters() -> [Waiter] {
     waiters.removeAll() + (reports.isEmpty ? reportWaiters.removeAll() : [])
   }
@@ -314,8 +316,9 @@ struct ReleasedOperations {
   private var finished: OperationReference?
   /// The operations that ended without having run, joined in the same way.
   private var cancelled: OperationReference?
-  /// The operations that became ready and have left the queue since, and those that ended before they were added, or
-  /// were added to a closed queue.
+  /// The operations that became ready and have since left the queue.
+  ///
+  /// `refused` contains operations that ended before they were added, or were added to a closed queue.
   ///
   /// All are rare.
   private var newlyReady: [OperationReference]?
@@ -339,7 +342,9 @@ struct ReleasedOperations {
     refused?.append(operation) ?? (refused = [operation])
   }
 
-  /// Releases the operations, and ends those that were added to the queue after it was closed.
+  /// Releases the operations.
+  ///
+  /// Also ends operations that were added to the queue after it was closed.
   func release(from queue: OperationQueue) {
     var position = finished
     while let operation = position {

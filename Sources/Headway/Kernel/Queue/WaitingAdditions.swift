@@ -1,7 +1,7 @@
 /// The tasks that wait for a place in a queue that has reached its limit of pending operations.
 ///
-/// This value has no lock: the queue's lock protects it. A task gets a place before it adds its operation, in the order
-/// of the requests, so no task overtakes another.
+/// This value has no lock: the queue's lock protects it. A task gets a place before it adds its operation, in request
+/// order, so no task overtakes another.
 struct WaitingAdditions {
   /// How many operations the queue should hold at most.
   var limit = Int.max

@@ -4,8 +4,8 @@ import Synchronization
 ///
 /// Access to an object through a reference, even an unmanaged one, may retain the object for that time, as builds
 /// without optimization do. If all other threads release their references in the meantime, the reading thread would
-/// free the operation. But that thread holds a lock, or the deinitialization waits for it. So these parts are accessed
-/// through their addresses.
+/// free the operation. But that thread holds a lock, or the deinitialization waits for it. Therefore, these parts are
+/// accessed through their addresses.
 enum OperationLayout {
   /// Stops the program if the parts are elsewhere.
   static func requireKnown() {
@@ -14,7 +14,7 @@ enum OperationLayout {
       "This version of Headway does not work with this version of Swift: update Headway, or use an earlier Swift.")
   }
 
-  /// Compares what an operation returns with what its memory contains.
+  /// Compares the values that an operation returns with the contents of its memory.
   private static let isKnown: Bool = {
     let (operation, dependencies) = (BlockOperation(), (0..<DependencySlot.count).map { _ in BlockOperation() })
     for dependency in dependencies { operation.addDependency(dependency) }

@@ -1,9 +1,9 @@
-/// Determines whether a subclass overrides those members of ``Operation`` that affect how Headway runs it.
+/// Determines whether a subclass overrides the members of ``Operation`` that affect how Headway runs it.
 ///
 /// A cancelled operation leaves its queue immediately only if no code of its subclass must run first. If a subclass
 /// overrides `isFinished`, the subclass announces when the operation has finished. Calling a member can't reveal
-/// whether it is overridden, because `start()` has effects. So this type compares entries of the tables that Swift uses
-/// to dispatch calls. If a subclass does not override a member, the entry in its table is that of ``Operation``.
+/// whether it is overridden, because `start()` has effects. Therefore, this type compares entries of the tables that
+/// Swift uses to dispatch calls. If a subclass does not override a member, its table has ``Operation``'s entry.
 ///
 /// The positions of the entries in the table are determined once, by comparing classes that override one member with a
 /// class that overrides none. If the tables differ in more than one entry, for example because entries are signed

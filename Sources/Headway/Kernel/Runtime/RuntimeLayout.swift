@@ -8,7 +8,7 @@ import Synchronization
 enum RuntimeLayout: UInt8 {
   /// The tables of methods in classes: ``OperationOverrides``.
   ///
-  /// Without them, each subclass counts as one that overrides everything.
+  /// Without them, each subclass is treated as if it overrides everything.
   case methodTables = 1
   /// The word of an object that holds its reference counts: ``ReferenceCounts``.
   ///

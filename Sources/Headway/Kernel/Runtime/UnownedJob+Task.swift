@@ -1,8 +1,8 @@
 extension UnownedJob {
   /// The task that this job belongs to; nil for another kind of job, or without ``RuntimeLayout/jobs``.
   ///
-  /// A job begins with an object header and two words for its executor. Its kind follows (0 means a task), and then its
-  /// priority. If this priority differs from the one that the runtime returns, the layout has changed, and this is nil.
+  /// A job begins with an object header and two words for its executor. The job's kind follows (0 means a task), then
+  /// its priority. If it differs from the priority that the runtime returns, the layout has changed, and this is nil.
   /// In that case, a job keeps the priority that its task had when it was added.
   ///
   /// The job must not have run.

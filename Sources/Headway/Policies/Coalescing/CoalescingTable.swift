@@ -4,8 +4,8 @@
 /// are running or were cancelled, have not finished.
 ///
 /// The guarantees hold because each of these is a single step: a call joins an operation or registers a new one; an
-/// operation begins; an operation ends; a caller cancels its share. So no call joins an operation after the last caller
-/// has cancelled its share. A call that joins a waiting operation does so before the function begins.
+/// operation begins; an operation ends; a caller cancels its share. As a result, no call joins an operation after the
+/// last caller has cancelled its share. A call can join a waiting operation only before the function begins.
 /// `Models/coalesce.pml` proves this.
 ///
 /// A step takes O(*k*) in the number of unfinished operations with the key.
@@ -43,7 +43,7 @@ struct CoalescingTable {
     return .joined(work, operation)
   }
 
-  /// Registers a new operation, or joins one that another thread has registered in the meantime.
+  /// Registers a new operation, or joins an operation that another thread has registered in the meantime.
   mutating func register(_ work: CoalescedWork, _ operation: Operation, _ coalescing: CoalescingPolicy) -> Entry {
     if let entry = join(work.key, coalescing, type: work.valueType) { return entry }
     let known = works[work.key] ?? []
@@ -89,7 +89,7 @@ final class CoalescedWork: @unchecked Sendable {  // The lock of the keys protec
   let keys: CoalescingKeys
   let key: String
   let valueType: Any.Type
-  /// The operation; nil before it is in the table, and after it has ended.
+  /// The operation, or nil before it is in the table and after it has ended.
   @exclusivity(unchecked) fileprivate(set) var operation: Operation?
   @exclusivity(unchecked) fileprivate(set) var phase = Phase.waiting
   /// How many callers have not cancelled their shares.

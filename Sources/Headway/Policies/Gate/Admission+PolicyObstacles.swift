@@ -12,8 +12,8 @@ extension Admission {
       return
     }
     let holders = holders(of: lane)
-    // If not all are found, a thread that runs a batch is about to begin or end one of them, so the lane will not be
-    // full for long.
+    // If not all are found, a thread that runs a batch is about to begin or end one of them, so the lane will soon have
+    // room.
     obstacles.add(holders, areAll: holders.count >= lane.started.count + lane.takenCount)
   }
 

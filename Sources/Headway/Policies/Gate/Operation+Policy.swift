@@ -15,9 +15,9 @@ extension Operation {
   /// Sets the policy of an operation that no queue has accepted.
   ///
   /// - Parameters:
-  ///   - policy: The policy.
-  ///   - choice: The code of its retries; nil to keep what was set before.
-  ///   - work: The entry of the operation in the table of coalescing keys; nil to keep what was set before.
+  ///   - policy: The policy, which replaces the current one.
+  ///   - choice: The code of its retries; nil to keep the current one.
+  ///   - work: The entry of the operation in the table of coalescing keys; nil to keep the current one.
   final func setPolicy(_ policy: OperationPolicy, _ choice: RetryChoice? = nil, _ work: CoalescedWork? = nil) {
     let word = state.current
     require(

@@ -2,13 +2,13 @@ import Synchronization
 
 /// Holds an operation back as long as its policy requires.
 ///
-/// An operation without a policy has no gate. A program can have very many delayed operations, so this class has only
-/// the properties that a delay needs. Operations with other policies have a ``ResourceGate``, a ``KeyGate`` or a
+/// An operation without a policy has no gate. A program can have many delayed operations, so this class has only the
+/// properties that a delay needs. Operations with other policies have a ``ResourceGate``, a ``KeyGate`` or a
 /// ``TimedGate``.
 ///
 /// The alarm of the gate is set only from the time when a queue accepts the operation until the operation ends, so the
 /// operation exists while the alarm rings.
-class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atomic.
+class OperationGate: Alarm, @unchecked Sendable {  // Properties that change later are atomic.
   // The small properties are next to each other, so that the object has 56 bytes: with more, malloc would add 16.
 
   /// Whether the gate needs the clock.
@@ -134,7 +134,7 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
 
   /// Whether the operation must not start, because its total timeout has passed since it was added.
   ///
-  /// Its alarm rings soon, or has rung, and ends the operation.
+  /// Its alarm rings soon, or has rung, and finishes the operation.
   func isOverdue(at now: ClockTime) -> Bool { false }
 
   /// Whether the queue needs the time to start the operation.
@@ -171,7 +171,7 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
     WorkerPool.shared.submit(PoolBlock { [operation] in withExtendedLifetime(operation) {} }, count: 1)
   }
 
-  /// Ends the operation or its attempt, if it has exceeded a limit.
+  /// Finishes the operation or its attempt, if it has exceeded a limit.
   ///
   /// - Returns: True if a limit was exceeded. Then, this function releases the reference, and sets the alarm if needed.
   func endExceeding(_ reference: OperationReference, at now: ClockTime) -> Bool { false }
@@ -217,7 +217,7 @@ extension Operation {
   /// The gate of an operation whose policy has more than a delay, resources and a key.
   final var timedGate: TimedGate? { policyGate?.timed }
 
-  /// Records that the operation's delay is over.
+  /// Records that the operation's delay has passed.
   ///
   /// Called on the thread of the alarms, so it runs no user code.
   fileprivate final func delayHasEnded() {

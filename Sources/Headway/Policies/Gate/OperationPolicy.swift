@@ -44,8 +44,9 @@ public struct OperationPolicy: Sendable, Hashable, Codable {
   /// The name of the customer, the server, or another group that the operation belongs to; nil for none.
   ///
   /// The keys of a queue take turns. Of the ready operations with the highest priority, the one whose key has waited
-  /// longest for its turn starts next. So a key with many operations delays other keys only a little. An operation
-  /// without a key is treated as if it had its own key. You can also limit the operations of a key: see ``KeyPolicy``.
+  /// longest for its turn starts next. As a result, a key with many operations delays other keys only a little. An
+  /// operation without a key is treated as if it had its own key. You can also limit the operations of a key: see
+  /// ``KeyPolicy``.
   ///
   /// Keys have no effect on barriers, or in a queue with the order ``QueueOrder/fifo``.
   public var key: String?
@@ -105,8 +106,8 @@ extension OperationPolicy {
 
   /// Creates a policy by decoding it.
   ///
-  /// - Parameter decoder: The decoder.
-  /// - Throws: An error if a value has the wrong type. A missing value stands for the default.
+  /// - Parameter decoder: The decoder to read the values from.
+  /// - Throws: An error if a value has the wrong type. A missing value means the default.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -121,7 +122,7 @@ extension OperationPolicy {
 
   /// Encodes the policy.
   ///
-  /// - Parameter encoder: The encoder.
+  /// - Parameter encoder: The encoder to write the values to.
   /// - Throws: An error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: CodingKeys.self)

@@ -5,7 +5,7 @@ extension OperationQueue {
       let oldClock = state.policyClock
       guard state.admission.count == 0 else { return (false, oldClock, []) }
       state.policyClock = new
-      // The times of the limits are those of the old clock.
+      // The times of the limits are from the old clock.
       let old = state.setRate(state.admission.policies?.rate?.limit, of: self)
       return (true, oldClock, (state.admission.policies?.lanes?.removeAll() ?? []) + (old.map { [$0] } ?? []))
     }

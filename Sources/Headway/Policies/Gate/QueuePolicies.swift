@@ -13,7 +13,7 @@ final class QueuePolicies {
   /// The coalescing keys; nil until the first one is used.
   @exclusivity(unchecked) var coalescingKeys: CoalescingKeys?
 
-  /// The operations that have their resources and a slot, and wait for a worker.
+  /// The operations that have their resources and a slot but wait for a worker.
   @exclusivity(unchecked) var grantedOperations = ReadyByClass()
   /// The operations, of any queue, that may get resources that an operation of this queue has released.
   @exclusivity(unchecked) var offered: [Operation] = []
@@ -38,7 +38,7 @@ extension QueuePolicies: AdmissionPolicy {
 
   func noteStart(of operation: Operation, at now: ClockTime, in admission: inout Admission) {
     if operation.hasGate { startInLane(operation, at: now, &admission) }
-    // A cancelled operation that leaves is no start.
+    // A cancelled operation that leaves does not count as a start.
     guard let rate, !operation.state.current.isCancelled else { return }
     rate.noteStart(at: now)
     refreshAllowance(of: &admission, at: now)
@@ -50,7 +50,7 @@ extension QueuePolicies: AdmissionPolicy {
       member.isReady = false
       member.lane?.noteRemoved(operation)
     } else if let member, member.use == .taken, let lane = member.lane {
-      // It leaves a batch, and starts separately.
+      // It leaves a batch and starts separately.
       lane.setUse(.running, of: operation, member)
     }
     if operation.isOverdue(at: now) {
@@ -103,7 +103,7 @@ extension QueuePolicies: AdmissionPolicy {
   #endif
 }
 
-/// Offers resources to operations of other queues, and sets alarms.
+/// Offers resources to operations of other queues and sets alarms.
 private final class QueuePolicySteps: AdmissionPolicySteps {
   private let offered: [Operation]
   private let kept: [Operation]

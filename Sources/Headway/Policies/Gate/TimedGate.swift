@@ -1,10 +1,11 @@
 import Synchronization
 
-/// The gate of an operation whose policy has more than a delay, resources and a key, that has a retry policy, or that
-/// several calls can share.
+/// The gate of an operation whose policy has more than a delay, resources and a key.
 ///
-/// This gate also ends the operation when its time is up.
-final class TimedGate: KeyGate, @unchecked Sendable {  // What changes later is atomic or has a lock.
+/// Also used with a retry policy, and if several calls can share the operation.
+///
+/// This gate also finishes the operation when its time is up.
+final class TimedGate: KeyGate, @unchecked Sendable {  // Properties that change later are atomic or have a lock.
   let givenPolicy: OperationPolicy
   /// The attempts of an operation that repeats its function if it fails.
   let attempts: TaskAttempts?
@@ -49,7 +50,7 @@ final class TimedGate: KeyGate, @unchecked Sendable {  // What changes later is 
 
   override func isOverdue(at now: ClockTime) -> Bool { totalEnd <= now }
 
-  /// Ends the operation if its total timeout has passed.
+  /// Finishes the operation if its total timeout has passed.
   ///
   /// Called in the task of the operation, before an attempt.
   ///
@@ -93,7 +94,7 @@ final class TimedGate: KeyGate, @unchecked Sendable {  // What changes later is 
   ///
   /// - Parameters:
   ///   - executor: Runs the function.
-  ///   - body: The function. Its task is cancelled when the time is up.
+  ///   - body: The function to call. Its task is cancelled when the time is up.
   /// - Returns: The result of the function, even if the function returns after its time is up.
   /// - Throws: The error of the function; ``TimeLimitError`` if the time was up before the function threw.
   func runAttempt<Success: Sendable>(
@@ -173,7 +174,7 @@ final class TimedGate: KeyGate, @unchecked Sendable {  // What changes later is 
         }, count: 1)
     } else {
       noteOver()
-      // Cancelling runs user code, and so may releasing the operation.
+      // Cancelling the operation runs user code. Releasing it may also run user code.
       WorkerPool.shared.submit(
         PoolBlock {
           reference._withUnsafeGuaranteedRef { $0.fail(exceeding: error) }

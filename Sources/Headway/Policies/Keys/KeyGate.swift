@@ -6,7 +6,7 @@ class KeyGate: ResourceGate, @unchecked Sendable {
   enum Use {
     /// Neither running nor about to start.
     case none
-    /// The operation has its resources and a slot, and is about to start.
+    /// The operation has its resources and a slot and is about to start.
     case granted
     case running
     /// In a batch. The lane had no limits when the batch took the operation.
@@ -20,7 +20,7 @@ class KeyGate: ResourceGate, @unchecked Sendable {
   final let key: String?
   /// The lane, set when the operation first becomes ready.
   ///
-  /// Nil before that, and after the operation has left the queue. If it has ended in a batch, this is the lane that it
+  /// Nil before then, and after the operation has left the queue. If it has ended in a batch, this is the lane that it
   /// had.
   @exclusivity(unchecked) final var lane: KeyLane?
   /// The turn of the lane, if the operation represents it, or did before it was taken.
@@ -29,7 +29,7 @@ class KeyGate: ResourceGate, @unchecked Sendable {
   @exclusivity(unchecked) final var isReady = false
   /// How the operation counts toward the limits of the lane.
   @exclusivity(unchecked) final var use = Use.none
-  /// The position of the operation among those that count, if it does.
+  /// The position of the operation among the operations that count, if it counts.
   @exclusivity(unchecked) final var startedPosition = 0
   /// How the operation or its attempt has started; nil after its result has been noted.
   @exclusivity(unchecked) final var start: KeyLaneLimits.Start?

@@ -2,9 +2,9 @@
 ///
 /// The operations wait in the lane. Its first operation of each class of workers is its *representative* among the
 /// ready operations of the queue, unless the limits of the lane allow no start now. A representative has the *turn* of
-/// its lane, a number from the same sequence as the numbers of the operations. After as many starts as the weight
-/// allows, the lane gets a new turn, behind all others. This is deficit round robin (Shreedhar and Varghese, “Efficient
-/// fair queuing using deficit round robin”, 1995) for operations of equal cost.
+/// its lane, a number from the same sequence as the operation numbers. After as many starts as the weight allows, the
+/// lane gets a new turn, behind all others. This is deficit round robin (Shreedhar and Varghese, “Efficient fair
+/// queuing using deficit round robin”, 1995) for operations of equal cost.
 ///
 /// Protected by the queue's lock.
 final class KeyLane {
@@ -44,7 +44,7 @@ final class KeyLane {
   /// Adds a ready operation.
   ///
   /// - Parameters:
-  ///   - operation: The operation. Its class is that of its record.
+  ///   - operation: The operation to add. Its class is the class in its record.
   ///   - level: Its priority level.
   ///   - urgency: Its class, if it is more urgent than the queue.
   ///   - turn: The turn that the lane gets if it has none. If this is nil, the lane gets a new turn.
@@ -131,7 +131,7 @@ final class KeyLane {
     limits.noteEnd()
   }
 
-  /// Returns the turn of an operation that has not started in its batch, and is about to be inserted again.
+  /// Returns the turn of an operation that has not started in its batch and is about to be inserted again.
   func returnTurn(of operation: Operation, _ member: KeyGate, to ready: inout ReadyByClass) {
     setUse(.none, of: operation, member)
     limits.noteEnd()
@@ -167,7 +167,7 @@ final class KeyLane {
     }
   }
 
-  /// Begins a turn, unless the lane has one that allows further starts.
+  /// Begins a turn, unless the lane has a turn that allows further starts.
   private func beginTurn(firstTurn: UInt64?, _ numbers: inout UInt64) {
     guard remainingCount == 0 else { return }
     (turn, remainingCount) = (firstTurn ?? numbers, limits.policy.weight)

@@ -11,7 +11,7 @@ struct KeyLaneLimits {
   private var breakerNumber = 0
   /// How many operations of the key are running.
   private(set) var runningCount = 0
-  /// How many operations of the key have their resources and a slot, and are about to start.
+  /// How many operations of the key have their resources and a slot and are about to start.
   private(set) var grantedCount = 0
   /// The latest time that is known.
   private(set) var lastTime = ClockTime.min
@@ -121,7 +121,7 @@ struct KeyLaneLimits {
 
   /// Notes the result of an operation or an attempt, unless it started before the circuit breaker was changed.
   ///
-  /// If the operation makes another attempt without a new start, that attempt is no probe.
+  /// If the operation makes another attempt without a new start, that attempt isn't a probe.
   mutating func noteResult(_ result: BreakerState.Result, of start: inout Start?, at now: ClockTime) {
     noteTime(now)
     guard let known = start, known.breakerNumber == breakerNumber else { return }

@@ -7,9 +7,9 @@
 public struct KeyPolicy: Sendable, Hashable, Codable {
   /// How many operations of the key can start in each turn of the key; 1 by default.
   public var weight: Int
-  /// How many operations of the key may run at the same time; nil for no limit other than that of the queue.
+  /// How many operations of the key may run at the same time; nil for no limit other than the queue's.
   public var maxConcurrentOperationCount: Int?
-  /// How many operations of the key may start in a period of time; nil for no limit other than that of the queue.
+  /// How many operations of the key may start in a period of time; nil for no limit other than the queue's.
   public var rateLimit: RateLimit?
   /// Stops starting operations of the key after several failures; nil for no circuit breaker.
   public var circuitBreaker: CircuitBreaker?

@@ -1,5 +1,5 @@
 extension OperationQueueProtocol {
-  /// The policy of all keys for which you have not set one.
+  /// The policy of all keys without their own policy.
   ///
   /// By default, each key has the weight 1 and no limits. You can change the policy at any time. Setting the policies
   /// of the main queue has no effect.
@@ -62,7 +62,7 @@ extension OperationQueue {
       misuse("The policy \(key.map { "of the key ‘\($0)’" } ?? "of all keys") of \(label) has \(problem).")
     }
     let (alarms, clock) = update(collectingBatches: true) { state in
-      // The limits count the operations that threads have begun in batches, not the others.
+      // The limits count only the operations in batches that threads have begun.
       state.admission.reclaimBatches()
       let policies = state.policiesCreatedIfNeeded
       let (changed, alarms) = policies.lanesCreatedIfNeeded.setPolicy(policy, forKey: key)

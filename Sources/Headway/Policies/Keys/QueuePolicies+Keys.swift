@@ -1,9 +1,9 @@
-/// Serves keys in turn, and applies their limits.
+/// Serves keys in turn and applies their limits.
 ///
 /// A ready operation that has a key waits in its ``KeyLane``. The lane has at most one representative for each class of
-/// workers among the ready operations of the first segment. So all code that chooses among the ready operations finds
-/// only operations that may start. Keys have no effect on operations behind a barrier, or in a queue that starts its
-/// operations in the order of adding.
+/// workers among the ready operations of the first segment. As a result, all code that chooses among the ready
+/// operations finds only operations that may start. Keys have no effect on operations behind a barrier, or in a queue
+/// that starts its operations in insertion order.
 ///
 /// See `Docs/decisions/0034-lanes.md`.
 extension QueuePolicies {
@@ -49,8 +49,7 @@ extension QueuePolicies {
     return true
   }
 
-  /// Raises the running operations of a key, because an urgent operation that waits for the limits needs one of them to
-  /// end.
+  /// Raises the running operations of a key, because an urgent operation waits for the limits until one of them ends.
   private func raiseStarted(in lane: KeyLane, _ admission: inout Admission) {
     let urgency = lane.urgency
     guard urgency.isMoreUrgent(than: lane.startedClass), lane.limits.waitsForEnd else { return }
@@ -123,7 +122,7 @@ extension QueuePolicies {
     return member.lane?.limits.obstacle()
   }
 
-  /// Counts an operation that has its resources and a slot, and is about to start.
+  /// Counts an operation that has its resources and a slot and is about to start.
   func grantInLane(_ operation: Operation, _ admission: inout Admission) {
     guard let member = operation.laneMember, let lane = member.lane else { return }
     lane.setUse(.granted, of: operation, member)
@@ -131,7 +130,7 @@ extension QueuePolicies {
     represent(lane, in: &admission)
   }
 
-  /// Counts an operation that was about to start, but does not.
+  /// Counts an operation that was about to start but does not.
   func endGrantInLane(of operation: Operation, _ admission: inout Admission) {
     guard let member = operation.laneMember, member.use == .granted, let lane = member.lane else { return }
     lane.setUse(.none, of: operation, member)

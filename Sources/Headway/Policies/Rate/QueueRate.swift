@@ -71,9 +71,9 @@ extension OperationQueueProtocol {
   /// queue.rateLimit = RateLimit(100, per: .seconds(1), burst: 20)
   /// ```
   ///
-  /// Operations that must wait hold no thread and no concurrency slot. They start in the order of the queue, each as
-  /// soon as the limit allows. You can change the limit at any time. The new limit begins as if no operation had
-  /// started before. An operation that is cancelled while it waits does not count.
+  /// Operations that must wait hold no thread and no concurrency slot. They start in queue order, each as soon as the
+  /// limit allows. You can change the limit at any time. The new limit begins as if no operation had started before. An
+  /// operation that is cancelled while it waits does not count.
   ///
   /// Setting the limit of the main queue has no effect.
   @_disfavoredOverload

@@ -43,7 +43,7 @@ public struct RateLimit: Sendable, Hashable, Codable {
   /// - Parameters:
   ///   - count: How many operations may start in each period.
   ///   - period: The length of the period.
-  /// - Returns: The limit.
+  /// - Returns: A limit with a sliding window.
   /// - Precondition: `count` is 1 or more, and `period` is positive.
   public static func slidingWindow(_ count: Int, per period: Duration) -> RateLimit {
     RateLimit(count, per: period, algorithm: .slidingWindow)

@@ -44,7 +44,7 @@ struct RateLimiter {
     }
   }
 
-  /// A token bucket, stored as the time at which it will be full.
+  /// A token bucket, stored as the time when it will be full.
   ///
   /// The rate does not drift. Fractions of a nanosecond are counted: 3 starts per second have intervals of 333,333,333
   /// and one third nanoseconds. A thread that wakes a little late delays no later start: the bucket fills from the time

@@ -36,7 +36,7 @@ extension QueuePolicies {
     return isGranted
   }
 
-  /// Releases the resources of an operation, or ends its wait for them.
+  /// Releases the resources of an operation, or stops its wait for them.
   ///
   /// Afterward, ``offered`` contains the operations that might get them.
   func releaseResources(of operation: Operation) {
@@ -55,7 +55,7 @@ extension QueuePolicies {
     offered += ResourceTable.shared.withLock { $0.withdraw(gate).map(\.target) }
   }
 
-  // Those of this queue immediately, before others take the slot.
+  // Offers resources to operations of this queue immediately, before other operations take the slot.
   func offerReleased(in queue: OperationQueue, _ admission: inout Admission) {
     guard !offered.isEmpty else { return }
     var elsewhere: [Operation] = []
@@ -152,9 +152,9 @@ extension OperationQueue {
 
 /// How operations of a batch get their resources.
 ///
-/// The batch's thread requests them when it would begin the operation, and releases them when the operation has ended.
-/// It needs no lock of a queue for that. A request that can't be granted does not wait, because the operation is not in
-/// the place *gated*: the thread takes the queue's lock, and starts the operation like one outside a batch.
+/// The batch's thread requests the resources when it would begin the operation. It releases them when the operation has
+/// ended. Both steps need no queue lock. A request that can't be granted does not wait, because the operation is not in
+/// the place *gated*. Instead, the thread takes the queue's lock and starts the operation as it does outside a batch.
 extension Operation {
   /// Begins an operation with a gate in a batch, if it has its resources and starts plainly.
   final func beginWithGate(in batch: Batch) -> Bool {
@@ -171,7 +171,7 @@ extension Operation {
   /// Called on the batch's thread.
   ///
   /// - Parameters:
-  ///   - batch: The batch.
+  ///   - batch: The batch whose operation has ended.
   ///   - effects: Receives the steps that can run user code.
   final func releaseResources(in batch: Batch, leaving effects: inout Effects) {
     let offered = batch.gate.take()?._withUnsafeGuaranteedRef { ResourceTable.shared.release($0) } ?? []

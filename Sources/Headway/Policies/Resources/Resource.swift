@@ -36,7 +36,8 @@ final class Resource: @unchecked Sendable {  // The lock protects what is not at
     ).exchanged
   }
 
-  /// Releases the resource without the lock, if it was acquired in this way and no other operation has needed it since.
+  /// Releases the resource without the lock, if it was acquired without the lock and no other operation has needed it
+  /// since.
   func releaseAlone(by gate: ResourceGate) -> Bool {
     mode.compareExchange(expected: Self.address(of: gate), desired: Self.unused, ordering: .releasing).exchanged
   }

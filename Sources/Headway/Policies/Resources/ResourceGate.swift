@@ -2,15 +2,15 @@ import Synchronization
 
 /// The gate of an operation that needs resources, and the operation's request for them.
 ///
-/// The lock of the ``ResourceTable`` protects what changes. While the request does not wait, the thread that has taken
-/// the operation can change it without the lock.
+/// The lock of the ``ResourceTable`` protects the mutable properties. While the request does not wait, the thread that
+/// has taken the operation can change it without the lock.
 class ResourceGate: OperationGate, @unchecked Sendable {
   /// The state of the request.
   enum State: UInt8, AtomicRepresentable {
-    /// Holds nothing, and does not wait.
+    /// Holds nothing and does not wait.
     case idle
     case waiting
-    /// Waits, and was returned because it can be granted.
+    /// Waits and was returned because it can be granted.
     case offered
     case holding
   }

@@ -1,10 +1,10 @@
 /// The resources that a policy names.
 ///
-/// Immutable, and shared by the copies of the policy, so that operations with the same policy do not look up names.
+/// Immutable and shared by the copies of the policy, so that operations with the same policy do not look up names.
 final class ResourceList: Sendable, Hashable {
   let exclusiveNames: Set<String>
   let sharedNames: Set<String>
-  /// The resources, those that are used exclusively first.
+  /// The resources, exclusive ones first.
   private let resources: [Resource]
   private let exclusiveCount: Int
 

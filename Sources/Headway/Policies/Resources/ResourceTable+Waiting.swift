@@ -19,7 +19,7 @@ extension ResourceTable {
   /// - Parameters:
   ///   - gate: The request that waits.
   ///   - level: The level of quality of service.
-  /// - Returns: The operations. The references must be released after the lock.
+  /// - Returns: The operations to raise. The references must be released after the lock.
   func obstacles(of gate: ResourceGate, raisingTo level: Int) -> [Operation] {
     gate.raisingLevel = max(gate.raisingLevel, UInt8(level))
     return obstacles(of: gate)

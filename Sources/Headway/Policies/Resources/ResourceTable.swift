@@ -1,8 +1,8 @@
-/// Decides which operations get the resources of the process, and in which order.
+/// Determines which operations get the resources of the process, and in what order.
 ///
-/// A state machine without locks. An operation requests all of its resources when everything else is ready, and gets
-/// all of them or none. A request that can't be granted waits. No later request overtakes it on a resource that both
-/// need, unless both share it. So requests that conflict are granted in the order in which they began to wait, and
+/// A state machine without locks. An operation requests all of its resources when everything else is ready. It gets all
+/// of them or none. A request that can't be granted waits. No later request overtakes it on a resource that both need,
+/// unless both share it. As a result, conflicting requests are granted in the order in which they began to wait, and
 /// operations that need one resource can't starve an operation that needs many.
 ///
 /// Waiting requests hold nothing, so there is no deadlock: the request that has waited longest is granted when the
@@ -20,7 +20,7 @@ struct ResourceTable {
 
   // MARK: Requests
 
-  /// Gives a request its resources if they are available, and does nothing otherwise.
+  /// Gives a request its resources if they are available; otherwise, does nothing.
   ///
   /// - Returns: Whether it has them.
   func acquireIfAvailable(_ gate: ResourceGate) -> Bool {
@@ -112,7 +112,7 @@ struct ResourceTable {
   /// Whether a resource is available to a request, and no earlier request that waits for it excludes this one.
   private static func isFree(_ resource: Resource, for gate: ResourceGate, isShared: Bool) -> Bool {
     guard resource.exclusiveHolder == nil, isShared || resource.holders.isEmpty else { return false }
-    // A request that has no number yet comes after all waiting requests.
+    // A request without a number follows all waiting requests.
     let number = gate.requestNumber == 0 ? .max : gate.requestNumber
     if let first = resource.exclusive.first, first.requestNumber < number { return false }
     guard !isShared, let first = resource.shared.first else { return true }
@@ -129,7 +129,7 @@ struct ResourceTable {
     }
     gate.resources?.forEach { resource, _ in
       if let first = resource.exclusive.first { offer(first) }
-      // All that share it, up to the first that excludes them.
+      // All requests that share it, up to the first exclusive request.
       let end = resource.exclusive.first?.requestNumber ?? .max
       resource.shared.forEach(before: end, offer)
     }
@@ -140,9 +140,9 @@ struct ResourceTable {
 /// Requests that do not wait, of operations in batches.
 ///
 /// Called by the thread that has taken the operation, with no lock held. It needs the lock of the table only if the
-/// request is for several resources, or for one that another operation needs.
+/// request is for several resources, or for a resource that another operation needs.
 extension Guarded<ResourceTable> {
-  /// Gives a request its resources if they are available, and does nothing otherwise.
+  /// Gives a request its resources if they are available; otherwise, does nothing.
   ///
   /// - Returns: Whether the request has them.
   func acquireIfAvailable(_ gate: ResourceGate) -> Bool {

@@ -76,7 +76,7 @@ extension Admission {
     policies?.pauseInLane(operation, &self)
   }
 
-  /// Makes an operation whose pause is over wait for a concurrency slot.
+  /// Makes an operation whose pause has ended wait for a concurrency slot.
   mutating func endPause(of operation: Operation) {
     guard operation.admission.place == .gated, operation.hasPause else { return }
     let word = operation.state.current

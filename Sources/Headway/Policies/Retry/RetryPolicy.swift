@@ -1,4 +1,4 @@
-/// How often and when failed work is repeated.
+/// A policy that determines when, and how many times, failed work is retried.
 ///
 /// ```swift
 /// let page = queue.addTask(.retry(.exponential(maxAttemptCount: 5))) { attempt in
@@ -26,8 +26,8 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
     case none
     /// A pause has a random length between zero and the length of the backoff.
     ///
-    /// So clients that failed at the same time do not try again at the same time (M. Brooker, “Exponential Backoff And
-    /// Jitter”, AWS Architecture Blog, 2015).
+    /// As a result, clients that failed at the same time do not try again at the same time (M. Brooker, “Exponential
+    /// Backoff And Jitter”, AWS Architecture Blog, 2015).
     case full
     /// A pause is longer or shorter than the backoff by a random part of at most this fraction, from 0 to 1.
     case proportional(Double)
@@ -50,8 +50,8 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   public var maxRequestedDelay: Duration?
   /// Whether the operation keeps its concurrency slot and its resources while it waits for its next attempt.
   ///
-  /// The default is false, so other operations run in the meantime. If it is true, the next attempt waits only for
-  /// the end of the pause. It does not wait for a rate limit or the limits of its key, and does not count toward them.
+  /// The default is false, so other operations run in the meantime. If it is true, the next attempt waits only for the
+  /// end of the pause. It does not wait for a rate limit or the limits of its key and does not count toward them.
   public var keepsSlot: Bool
 
   /// Creates a policy.
@@ -86,7 +86,7 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   /// - Parameters:
   ///   - maxAttemptCount: The maximum number of attempts, including the first one.
   ///   - delay: The length of each pause.
-  /// - Returns: The policy.
+  /// - Returns: A policy with constant pauses.
   public static func constant(maxAttemptCount: Int, delay: Duration) -> RetryPolicy {
     RetryPolicy(maxAttemptCount: maxAttemptCount, backoff: .constant(delay), jitter: .none)
   }
@@ -97,7 +97,7 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   ///   - maxAttemptCount: The maximum number of attempts, including the first one.
   ///   - initialDelay: The maximum length of the first pause.
   ///   - maxDelay: The maximum length of any pause.
-  /// - Returns: The policy.
+  /// - Returns: A policy with exponential pauses.
   public static func exponential(
     maxAttemptCount: Int, initialDelay: Duration = .milliseconds(500), maxDelay: Duration = .seconds(30)
   ) -> RetryPolicy {
@@ -222,8 +222,12 @@ public protocol RetryableError: Error {
 }
 
 extension RetryableError {
-  /// Whether another attempt might succeed; true.
+  /// Whether another attempt might succeed.
+  ///
+  /// The default is true.
   public var isRetryable: Bool { true }
-  /// How long to wait before the next attempt; nil, for the length in the policy.
+  /// How long to wait before the next attempt.
+  ///
+  /// The default is nil, which selects the length in the policy.
   public var retryDelay: Duration? { nil }
 }

@@ -37,9 +37,9 @@ final class TaskAttempts: Sendable {
   /// Calls a function until it succeeds, or the policy allows no further attempt.
   ///
   /// - Parameters:
-  ///   - operation: The operation. The caller is in its task.
+  ///   - operation: The operation that makes the attempts. The caller is in its task.
   ///   - executor: Runs the function.
-  ///   - body: The function. It receives the number of the attempt.
+  ///   - body: The function to call. It receives the number of the attempt.
   /// - Returns: The result of the function.
   /// - Throws: The error of the last attempt; `CancellationError` if the task was cancelled during a pause.
   func run<Success: Sendable>(
@@ -71,7 +71,7 @@ final class TaskAttempts: Sendable {
     }
   }
 
-  /// Records the error of an attempt, and returns the pause before the next one, or nil if there is none.
+  /// Records the error of an attempt and returns the pause before the next one, or nil if there is none.
   private func delay(after error: any Error, attempt: Int, elapsed: Duration) -> Duration? {
     // A cancelled task does not try again, whatever it throws.
     let isCancelled = Task.isCancelled

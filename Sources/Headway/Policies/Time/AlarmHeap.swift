@@ -5,7 +5,7 @@ class Alarm: @unchecked Sendable {  // The lock of the clock protects the positi
   /// Protected by the lock of the clock.
   @exclusivity(unchecked) fileprivate final var position: Int32 = -1
 
-  /// The time at which it must ring next, or `ClockTime.max`.
+  /// The time when it must ring next, or `ClockTime.max`.
   ///
   /// Called under the lock of the clock.
   var nextTime: ClockTime { .max }
@@ -17,7 +17,7 @@ class Alarm: @unchecked Sendable {  // The lock of the clock protects the positi
   /// - Returns: False if the object is being freed, and the alarm must not ring.
   func retainTarget() -> Bool { true }
 
-  /// Does what is due, with no lock held, and releases the object.
+  /// Performs the due action, with no lock held, then releases the object.
   func ring(at now: ClockTime) {}
 }
 

@@ -41,6 +41,6 @@ struct ClockReading<Instant: InstantProtocol> where Instant.Duration == Duration
     return (origin.duration(to: latest).wholeNanoseconds, wentBack)
   }
 
-  /// The instant at which a time is reached.
+  /// The instant when a time is reached.
   func instant(of time: ClockTime) -> Instant { origin.advanced(by: .nanoseconds(time)) }
 }

@@ -2,9 +2,9 @@ import Synchronization
 
 /// A clock of policies, and the alarms that are set on it.
 ///
-/// All queues without a clock of their own share ``continuous``. Its time is that of `ContinuousClock`: it includes the
-/// time while the machine sleeps, and changes to the time of day don't affect it. So a delay of an hour is over an hour
-/// later, even if the machine slept in between.
+/// All queues without their own clock share ``continuous``. It uses the time of `ContinuousClock`, which includes the
+/// time while the machine sleeps. Changes to the time of day don't affect it. As a result, a delay of an hour passes in
+/// an hour, even if the machine slept in between.
 final class PolicyClock: Sendable {
   /// The clock of all queues that have none of their own.
   static let continuous = PolicyClock()
@@ -26,7 +26,8 @@ final class PolicyClock: Sendable {
     }
   }
 
-  // Protected by its lock. Under the lock, only those functions of alarms are called whose comments allow it.
+  // Protected by its lock. Under the lock, the only functions of alarms that are called are those whose comments allow
+  // it.
   private let state = Guarded(State())
   private let driver: any AlarmDriver
   /// The clock that user code has set, or `ContinuousClock`.
@@ -41,7 +42,7 @@ final class PolicyClock: Sendable {
     #endif
   }
 
-  /// Creates the clock for a queue with a clock of its own.
+  /// Creates the clock for a queue that has its own clock.
   convenience init(_ clock: any Clock<Duration>) { self.init(clock, driver: Self.driver(on: clock)) }
 
   /// Creates a clock with a driver that rings its alarms.
@@ -139,9 +140,9 @@ extension AlarmThread: AlarmDriver {
 
 /// Tasks that sleep on a clock, one at a time.
 ///
-/// The times equal those of the clock until the clock goes back, for example because it follows the time of day. The
-/// times then continue from the last one, as if no time had passed: see ``ClockReading``. While a task sleeps, the
-/// clock is read periodically, because nothing else would detect that the task sleeps too long.
+/// The times equal the clock's until the clock goes back, for example because it follows the time of day. The times
+/// then continue from the last one, as if no time had passed: see ``ClockReading``. While a task sleeps, the clock is
+/// read periodically, because nothing else would detect that the task sleeps too long.
 private final class SleepingTasks<UserClock: Clock>: AlarmDriver where UserClock.Duration == Duration {
   private struct Sleeper {
     let identifier: UInt64

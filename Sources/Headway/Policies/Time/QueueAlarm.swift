@@ -2,7 +2,7 @@ import CHeadway
 import Synchronization
 
 /// An alarm that rings when more operations of a queue may start.
-class QueueAlarm: Alarm, @unchecked Sendable {  // What changes is atomic.
+class QueueAlarm: Alarm, @unchecked Sendable {  // Properties that change are atomic.
   private final let queue: Unmanaged<OperationQueue>
   /// When the alarm rings.
   ///

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// The first participant takes the node, finds no other, and ends the run.
+  /// The first participant takes the node, finds no other node, and completes the run.
   private func finish() {
     #expect(run.lanes[0].stack.pop(run.slots) == 0)
     #expect(run.becomeIdle() == .last)
@@ -28,7 +28,7 @@ import Testing
     #expect(!comesBack)
   }
 
-  @Test("T2: the last thread that stops being busy searches for nodes that were left") func lastLook() {
+  @Test("T2: the last thread that stops being busy searches for remaining nodes") func lastLook() {
     #expect(run.becomeIdle() == .busy)
     finish()
   }
@@ -52,7 +52,7 @@ import Testing
     _ = run.leave()
   }
 
-  @Test("T2: the thread that ends a run withdraws its requests") func withdraws() {
+  @Test("T2: the thread that completes a run withdraws its requests") func withdraws() {
     let isCounted = run.addParticipant()
     #expect(isCounted)
     run.send(1, from: executor)

@@ -77,7 +77,7 @@ import Testing
     #expect(ran.load(ordering: .relaxed) == 12)
   }
 
-  @Test("a graph that is started manually runs, and ends on the thread that finishes last") func byHand() throws {
+  @Test("a graph that is started manually runs and ends on the thread that finishes last") func byHand() throws {
     let ran = Atomic(0)
     let graph = try rows { _ in ran.add(1, ordering: .relaxed) }
     let operation = graph.makeOperation()
@@ -162,7 +162,7 @@ import Testing
     #expect(operation.outcome.isCancelled && operation.error == nil)
   }
 
-  @Test("a graph that is cancelled before its start runs nothing, and can run again later")
+  @Test("a graph that is cancelled before its start runs nothing and can run again later")
   func cancelledBefore() throws {
     let ran = Atomic(0)
     let graph = try rows { _ in ran.add(1, ordering: .relaxed) }
@@ -191,7 +191,7 @@ import Testing
 
   // MARK: Errors
 
-  @Test("the first error ends the run, and names the node") func failing() throws {
+  @Test("the first error stops the run and contains the node's name") func failing() throws {
     let record = EventRecorder<String>()
     let graph = try OperationGraph { graph in
       let load = graph.addNode("load") { record.record("load") }
@@ -338,7 +338,7 @@ import Testing
     #expect(census.eventuallyEmpty())
   }
 
-  @Test("an operation is freed when its run is over") func operationMemory() throws {
+  @Test("an operation is freed when its run has completed") func operationMemory() throws {
     let graph = try rows { _ in }
     let queue = OperationQueue()
     weak var last: GraphOperation?

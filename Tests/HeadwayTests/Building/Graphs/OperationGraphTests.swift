@@ -7,7 +7,7 @@ import Testing
 
 /// The nodes that a graph runs, and their order.
 @Suite("Operation graphs", .hangLimit) struct OperationGraphTests {
-  /// Runs an operation in a separate queue, and returns it when it has ended.
+  /// Runs an operation in a separate queue and returns it when it has ended.
   @discardableResult
   private func run(_ operation: GraphOperation) -> GraphOperation {
     OperationQueue().addOperations([operation], waitUntilFinished: true)
@@ -86,7 +86,7 @@ import Testing
 
   // MARK: Cycles
 
-  @Test("a cycle of nodes is an error that names them") func cycle() throws {
+  @Test("a cycle is rejected with the names of its nodes") func cycle() throws {
     let error = try #require(throws: OperationGraphError.self) {
       try OperationGraph { graph in
         let before = graph.addNode("before") {}
@@ -218,7 +218,7 @@ import Testing
 
   // MARK: Limits
 
-  @Test("as many nodes run at the same time as the limit allows, and no more", arguments: [1, 2, 3])
+  @Test("exactly as many nodes run at the same time as the limit allows", arguments: [1, 2, 3])
   func limit(_ limit: Int) throws {
     let crowd = Crowd()
     let meeting = Meeting(of: limit)
@@ -257,7 +257,7 @@ import Testing
       let opened = Gate()
       let graph = try OperationGraph { graph in
         let first = graph.addNode {}
-        // Takes part, and finds nothing to do for a while.
+        // Takes part but finds nothing to do for a while.
         graph.addNode {}
         let second = graph.addNode(after: [first]) {}
         graph.addNode(after: [second]) { opened.wait() }

@@ -6,7 +6,7 @@ import Testing
 @testable import Headway
 
 @Suite("Group operation: failures and cancellation", .hangLimit) struct GroupCancellationTests {
-  @Test("B4: the first failure becomes the group's error, and cancels the others and those added later")
+  @Test("B4: the first failure becomes the group's error, and cancels all other operations, even later ones")
   func failure() async throws {
     let queue = OperationQueue()
     let failed = EventRecorder<String>()
@@ -84,7 +84,7 @@ import Testing
     #expect(endless.isCancelled && endless.isFinished)
   }
 
-  @Test("B4, K2: observers and handlers of a cancelled group can wait for it; those of a failed one, for the others")
+  @Test("B4, K2: observers and handlers can wait for a cancelled group, or for the operations of a failed one")
   func observersWait() async throws {
     let (begun, waited, handled) = (Gate(), Gate(), Gate())
     let endless = AsynchronousOperation()

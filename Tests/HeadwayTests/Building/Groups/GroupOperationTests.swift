@@ -241,7 +241,7 @@ import Testing
     }
   }
 
-  @Test("B4, O3: subclasses that manage their own state end, and so do their operations")
+  @Test("B4, O3: group subclasses that manage their own state finish with their operations")
   func ownStates() async throws {
     final class Own: GroupOperation, @unchecked Sendable {
       let ended = Gate()

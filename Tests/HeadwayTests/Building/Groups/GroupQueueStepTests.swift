@@ -32,7 +32,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("B4: a queue whose closing was left to a thread that adds is closed by that thread") func postponed() {
+  @Test("B4: a thread that adds closes the queue if closing was left to it") func postponed() {
     let isBegun = queue.beginAddition()
     #expect(isBegun)
     close()

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite("Results", .hangLimit) struct OperationResultsTests {
-  @Test("B3, Q13: results arrive in the order of the inputs, or as soon as they are available")
+  @Test("B3, Q13: results arrive in input order, or as soon as they are available")
   func order() async throws {
     let queue = OperationQueue(limit: 4)
     let crowd = Crowd()
@@ -92,7 +92,7 @@ import Testing
     try await queue.untilAllOperationsAreFinished()
   }
 
-  @Test("B3, B5: an error is thrown, not the cancellation of the others that it causes") func firstError() async throws
+  @Test("B3, B5: an error is thrown, not the cancellation of other calls that it causes") func firstError() async throws
   {
     let queue = OperationQueue(limit: 8)
     for _ in 0..<1000 {
@@ -248,7 +248,7 @@ import Testing
     try await queue.untilAllOperationsAreFinished()
   }
 
-  @Test("B3: iterations that are left at any time leave nothing behind") func storm() async throws {
+  @Test("B3: an iteration that stops at any time leaves nothing behind") func storm() async throws {
     let census = Crowd()
     let queue = OperationQueue(limit: 3)
     var generator = SeededGenerator(seed: 31)

@@ -94,7 +94,7 @@ import Testing
     #expect(held.isFinished && group.isCancelled)
   }
 
-  @Test("Q11: a group that is freed without having started ends its operations", arguments: Obstacle.allCases)
+  @Test("Q11: a group that is freed without having started finishes its operations", arguments: Obstacle.allCases)
   func freedGroup(obstacle: Obstacle) async throws {
     let held = WithStart()
     do {

@@ -50,7 +50,7 @@ import Testing
   @Test("B3: by default, a task has the quality of service that matches the priority of the current task")
   func quality() async throws {
     let queue = OperationQueue()
-    // A higher priority than that of the test, so waiting does not change it.
+    // A higher priority than the test's, so waiting does not change it.
     try await Task(priority: .userInitiated) {
       #expect(queue.addTask {}.qualityOfService == .userInitiated)
       #expect(queue.addTask(.qualityOfService(.default)) {}.qualityOfService == .default)
@@ -112,7 +112,7 @@ import Testing
     #expect(third.name == "third" && third.qualityOfService == .utility)
   }
 
-  @Test("Q13: a queue holds no more tasks than its limit, however fast they are produced") func bounded() async throws {
+  @Test("Q13: a queue never exceeds its limit of tasks, however fast they are produced") func bounded() async throws {
     let queue = OperationQueue()
     queue.maxOperationCount = 3
     let (held, most, sum) = (Counter(), EventRecorder<Int>(), Counter())

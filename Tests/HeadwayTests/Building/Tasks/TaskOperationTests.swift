@@ -84,7 +84,7 @@ import Testing
     }
     await #expect(throws: CancellationError.self) { try await operation.value }
     #expect(operation.isCancelled && operation.error == nil)
-    // A cancellation error that does not come from this task is an error like any other.
+    // A cancellation error from another task is treated as any other error.
     let other = queue.addTask { throw CancellationError() }
     await #expect(throws: CancellationError.self) { try await other.value }
     #expect(!other.isCancelled && other.error is CancellationError)
@@ -248,7 +248,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await task.value }
   }
 
-  @Test("Q3: map returns the values in order, and no more calls run at the same time than the limit allows")
+  @Test("Q3: map returns the values in order, and runs only as many calls at the same time as the limit allows")
   func map() async throws {
     for limit in [1, 3, -1] {
       let queue = OperationQueue()
@@ -406,8 +406,8 @@ import Testing
     let wasReleased = EventRecorder<Bool>()
     let next = BlockOperation { wasReleased.record(released.isOpen) }
     queue.addOperation(next)
-    // The thread that is in the actor also does this, when it has left the operation's part, while another thread ends
-    // the operation.
+    // The thread in the actor also does this, after it has left the operation's part, while another thread finishes the
+    // operation.
     let foreign = Task(executorPreference: other) {
       await shared.call { if eventually(patience: 2_000, { inside.isOpen }) { yieldThread() } }
     }

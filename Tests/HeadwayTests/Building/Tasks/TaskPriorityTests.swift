@@ -101,7 +101,9 @@ import Testing
     while Task.currentPriority < .high { await Task.yield() }
   }
 
-  /// Begins `body` in a task of background priority, and escalates the task when `condition` is true.
+  /// Begins `body` in a task of background priority.
+  ///
+  /// Escalates the task when `condition` is true.
   private func escalate(
     when condition: @Sendable () -> Bool, _ body: @escaping @Sendable () async throws -> Void
   ) async throws {
@@ -168,7 +170,7 @@ import Testing
 
   #if os(Linux)
   // This runs in its own process, whose workers are all busy.
-  @Test("P3, P5: a task continues on a thread of the class to which its operation was raised in the meantime")
+  @Test("P3, P5: a task continues on a thread of the class that its operation was raised to in the meantime")
   func partMovesToAnotherClass() async {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue(name: "low", qualityOfService: .background)

@@ -6,7 +6,7 @@ import Testing
 @testable import Headway
 
 @Suite("Events of a queue", .hangLimit) struct EventTests {
-  /// Consumes the given number of ends, and returns all events until then.
+  /// Consumes the given number of ends and returns all events until then.
   private static func events(
     until count: Int, _ events: inout OperationQueueEvents.Iterator
   ) async -> [OperationQueueEvent] {

@@ -8,7 +8,7 @@ import Testing
 @Suite("Instruments of a queue", .hangLimit) struct InstrumentTests {
   @TaskLocal private static var request = "none"
 
-  /// Records its calls, and binds a task-local value around the work.
+  /// Records its calls and binds a task-local value around the work.
   private final class Witness: OperationQueueInstrument {
     let calls = EventRecorder<String>()
     private let prefix: String
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("Q20: an instrument is called when an operation is added (in the adding code's context), starts and finishes")
+  @Test("Q20: an instrument is called when an operation is added (in the caller's context), starts and finishes")
   func calls() async throws {
     let (queue, witness) = (OperationQueue(), Witness())
     queue.failureHandler = { _, _ in }

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test("K1: key paths that generic code creates each time are equivalent to literals") func generic() {
-    // More than the table has room for, and one that is in it all the time.
+    // More key paths than the table has room for, and one key path that is always in it.
     let kept: AnyKeyPath = \BlockOperation.isReady
     for _ in 0..<1_000 {
       #expect(ObservedKey(executing(of: BlockOperation.self), of: BlockOperation.self) == .isExecuting)
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("K1: composed key paths, and those of a subclass's properties, are not known keys") func composed() {
+  @Test("K1: composed key paths, and key paths of a subclass's properties, are not known keys") func composed() {
     let composed = (\Operation.name).appending(path: \.?.count)
     let appended = (\Counting.self).appending(path: \.isFinished)
     for _ in 0..<3 {

@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Synchronization
 import Testing
 
-/// Observers that are added while another thread notifies those of the same object, or the object changes.
+/// Observers that are added while another thread notifies observers of the same object, or while the object changes.
 @Suite("Observers added late", .hangLimit) struct LateObservationTests {
   @Test("K1, K2: an observer that is added while another thread notifies is notified of changes from then on")
   func addedWhileOthersAreNotified() {

@@ -11,7 +11,7 @@ import Testing
     return queue
   }
 
-  /// An operation that signals its beginning, and continues until the second gate is open.
+  /// An operation that signals its beginning and continues until the second gate is open.
   private static func heldOperation() -> (BlockOperation, begun: Gate, go: Gate) {
     let (begun, go) = (Gate(), Gate())
     let operation = BlockOperation {
@@ -67,7 +67,7 @@ import Testing
     let queue = Self.tracked(total: 2)
     let (running, begun, go) = Self.heldOperation()
     if isAskedFor { running.progress.totalUnitCount = 1 }
-    // Instead of the one that cancels all.
+    // Instead of the thread that cancels all.
     queue.progress.cancellationHandler = {}
     queue.addOperation(running)
     begun.wait()

@@ -22,7 +22,9 @@ import Testing
     try await expectAsynchronous(FinalOperation())
   }
 
-  /// Keeps its concurrency slot until it posts that it has finished, and occupies no thread.
+  /// Keeps its concurrency slot until it posts that it has finished.
+  ///
+  /// Occupies no thread.
   private func expectAsynchronous(_ operation: some PostingOperation) async throws {
     let executor = StepExecutor()
     let queue = OperationQueue(limit: 1)
@@ -291,7 +293,7 @@ final class StringOperation: PostingOperation, @unchecked Sendable {
   }
 }
 
-/// Ready when the test allows it, and its dependencies have finished.
+/// Ready when the test allows it and its dependencies have finished.
 final class HeldOperation: Headway.Operation, @unchecked Sendable {
   private let isAllowed = Atomic<Bool>(false)
 

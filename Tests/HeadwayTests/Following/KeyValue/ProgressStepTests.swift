@@ -4,11 +4,11 @@ import Testing
 
 @testable import Headway
 
-/// A thread that reads a part of a progress, while another changes it.
+/// A thread that reads part of a progress while another thread changes that part.
 @Suite("Steps of progress", .hangLimit) struct ProgressStepTests {
   private func hasNote(_ part: OperationProgress) -> Bool { part.hasReported.load(ordering: .relaxed) }
 
-  // The thread that reads the whole, X, and one that changes the part, Y, which has the part's lock:
+  // Thread X reads the whole. Thread Y changes the part and has the part's lock:
   //
   //     X: clears the note of the part
   //                                        Y: changes the part
@@ -42,7 +42,8 @@ import Testing
     let whole = OperationProgress(totalUnitCount: 1)
     let part = OperationProgress(totalUnitCount: 10, parent: whole, pendingUnitCount: 1)
     let token = part.onChange { [weak whole] _ in _ = whole?.fractionCompleted }
-    // Another thread has changed the part, and has not reported it. So the next report calls the observer, which reads.
+    // Another thread has changed the part and has not reported it. As a result, the next report calls the observer,
+    // which reads.
     part.state.withLock { $0.completed = 1 }
     part.completeUnits(4)
     #expect(whole.fractionCompleted == 0.5)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Headway
 
-/// Each test has its own process: a trace includes all queues of the process, and keeps the errors of operations.
+/// Each test has its own process: a trace includes all queues of the process and keeps operation errors.
 @Suite("Traces", .hangLimit) struct TraceTests {
   /// The operations of the queue with a name.
   private static func operations(of name: String, in recording: TraceRecording) -> [TraceRecording.Operation] {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Headway
 
-/// The classes of workers for which the admission issues tickets.
+/// The classes of workers that the admission issues tickets for.
 @Suite("Steps of the admission", .hangLimit) struct AdmissionStepTests {
   /// Has its own code for a cancellation.
   private final class OwnFinish: AsynchronousOperation, @unchecked Sendable {
@@ -15,7 +15,7 @@ import Testing
     #expect(isIn)
   }
 
-  @Test("C5, T2: a worker is sent for a cancelled operation that has cancellation code of its own")
+  @Test("C5, T2: a worker is sent for a cancelled operation that has its own cancellation code")
   func cancelledWithCode() {
     var admission = Admission()
     let operation = OwnFinish()

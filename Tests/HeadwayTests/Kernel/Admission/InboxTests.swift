@@ -36,7 +36,7 @@ import Testing
     #expect(count == 1_200)
   }
 
-  @Test("Q5: an added operation is counted immediately, and is listed in the order of adding") func counted() {
+  @Test("Q5: an added operation is counted immediately, and is listed in insertion order") func counted() {
     let queue = OperationQueue()
     let isOpen = Gate()
     var added: [Headway.Operation] = []
@@ -68,7 +68,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("C5, C6: operations that were added just before are cancelled with the others") func cancelled() {
+  @Test("C5, C6: operations that were added just before are cancelled, too") func cancelled() {
     for _ in 0..<200 {
       let queue = OperationQueue()
       let counter = Atomic<Int>(0)

@@ -18,7 +18,7 @@ import Testing
     override func main() { body() }
   }
 
-  /// An operation of one of several kinds, which appends a number.
+  /// An operation, of various kinds, that appends a number.
   private func operation(_ number: Int, to record: Unprotected) -> Headway.Operation {
     let body = { @Sendable in record.numbers.append(number) }
     switch number % 4 {
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("Q12: operations run one at a time, in the order of adding, regardless of kind, priority and quality")
+  @Test("Q12: operations run one at a time, in insertion order, regardless of kind, priority and quality")
   func strict() {
     let queue = OperationQueue(name: "fifo", order: .fifo)
     let record = Unprotected()
@@ -149,7 +149,7 @@ import Testing
     #expect(OperationQueue().order == .priority && OperationQueue.main.order == .priority)
   }
 
-  @Test("Q12, D6, Q14: the diagnosis names the operation before; a cycle through the order of adding is found")
+  @Test("Q12, D6, Q14: the diagnosis names the operation before; a cycle through insertion order is found")
   func diagnosis() {
     let queue = OperationQueue(name: "line", order: .fifo)
     let (first, second, third) = (

@@ -20,7 +20,7 @@ import Testing
     #expect(BlockOperation {}.queuePriority == .normal)
   }
 
-  @Test("P2: ready operations start by priority, those of equal priority in the order of adding", arguments: 1...5)
+  @Test("P2: ready operations start by priority, those of equal priority in insertion order", arguments: 1...5)
   func order(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let queue = OperationQueue(limit: 1)
@@ -62,7 +62,7 @@ import Testing
     let operations = (0..<9).map { number in BlockOperation { record.record(number) } }
     for (position, dependency) in dependencies.enumerated() { operations[3 * position + 1].addDependency(dependency) }
     queue.addOperations(operations, waitUntilFinished: false)
-    // They become ready last to first, when the others have been ready for a long time.
+    // They become ready last to first, when the other operations have been ready for a long time.
     for dependency in dependencies.reversed() { dependency.start() }
     end.open()
     queue.waitUntilAllOperationsAreFinished()

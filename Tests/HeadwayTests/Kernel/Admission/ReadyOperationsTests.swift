@@ -33,7 +33,8 @@ import Testing
   @Test("P2: inserting, removing and appending in any order preserves priority and order", arguments: 1...500)
   func random(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
-    // In each segment, the numbers are greater than those of the segment before, and are in any order within it.
+    // The numbers in each segment are greater than the numbers in the segment before. Within a segment, they are in any
+    // order.
     var segments = (0..<4).map { _ in Pair() }
     var numbers = [0, 100, 200, 300].map { (first: UInt64) in Array(first..<first + 100).shuffled(using: &generator) }
     if seed % 2 == 0 { numbers = numbers.map { $0.sorted(by: >) } }

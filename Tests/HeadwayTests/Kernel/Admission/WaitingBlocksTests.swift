@@ -17,7 +17,7 @@ import Testing
     queue.state.withLock { $0.admission.waitingBlocks.count }
   }
 
-  @Test("P2, Q5: blocks run in the order of adding among other operations, after those of a higher priority")
+  @Test("P2, Q5: blocks run in insertion order among other operations, after those of a higher priority")
   func order() {
     let queue = suspendedQueue()
     queue.maxConcurrentOperationCount = 1
@@ -43,7 +43,7 @@ import Testing
     #expect(ran.events == high + normal + low)
   }
 
-  @Test("Q5: the list of operations contains all blocks in the order of adding, and each keeps its operation")
+  @Test("Q5: the list of operations contains all blocks in insertion order, and each keeps its operation")
   func listed() {
     let queue = suspendedQueue()
     var added: [Headway.Operation?] = []
@@ -152,7 +152,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  /// Raises the operations of a queue for a caller that waits, and then stops waiting.
+  /// Raises the operations of a queue for a caller that waits, then stops waiting.
   private func wait(for queue: OperationQueue, by workerClass: WorkerClass) {
     queue.update { state in
       state.admission.beginAwaiting(workerClass)
@@ -177,7 +177,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P5: blocks are raised to the class of the callers that wait for them, not to that of earlier ones")
+  @Test("P5: blocks are raised to the class of the callers that wait for them, not of earlier callers")
   func raisedLess() {
     let queue = suspendedQueue()
     wait(for: queue, by: .normal)

@@ -186,7 +186,7 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("B5: an error from main() or finish(throwing:) ends the operation, in a batch as elsewhere") func fails() {
+  @Test("B5: an error from main() or finish(throwing:) finishes the operation, in a batch as elsewhere") func fails() {
     let thrown = Work { _ in throw Mishap(name: "thrown") }
     let said = Work { $0.finish(throwing: Mishap(name: "said")) }
     let recorded = Work { $0.recordError(Mishap(name: "recorded")) }

@@ -6,7 +6,7 @@ import Testing
 
 /// Operations that a thread has taken together, to run one after the other.
 ///
-/// Everything runs on the test's own thread. It is the worker, and does the work of other threads from inside
+/// Everything runs on the test's own thread. It is the worker and does the work of other threads from inside
 /// operations.
 @Suite("Runs", .hangLimit) struct BatchTests {
   private let queue = OperationQueue()
@@ -22,10 +22,11 @@ import Testing
     }
   }
 
-  /// How many operations that do nothing follow the others: more than a batch holds.
+  /// How many operations that do nothing follow: more than a batch holds.
   private static let quickCount = 2 * Batch.capacity
 
-  /// Gives the queue `first`, which is the first operation of a batch, and the others, which are taken while it runs.
+  /// Gives the queue `first`, which is the first operation of a batch, and `others`, which are taken while `first`
+  /// runs.
   private func fill(_ first: BlockOperation, and others: [BlockOperation]) {
     queue.addOperations([first] + others, waitUntilFinished: false)
     for _ in 0..<Self.quickCount { queue.addOperation {} }

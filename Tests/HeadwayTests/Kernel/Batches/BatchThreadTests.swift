@@ -15,7 +15,7 @@ import Testing
     let queue = OperationQueue()
     for round in 0..<200 {
       let operations = (0..<100).map { _ in BlockOperation {} }
-      // Operations that are observed at their start take another path, among the others.
+      // Among these operations, some are observed at their start and take another path.
       let tokens = operations.indices.filter { ($0 + round) % 7 == 0 }.map {
         operations[$0].observe(\.isFinished) { _, _ in }
       }

@@ -7,7 +7,7 @@ import Testing
 
 /// User code that a batch's thread runs between two operations: it can take long, and wait for anything.
 @Suite("User code between operations of a batch", .hangLimit) struct BatchUsersCodeTests {
-  /// Adds an operation with many others before and behind it, so that it is in the middle of a batch.
+  /// Adds an operation with many operations before and after it, so that it is in the middle of a batch.
   private func add(_ operation: Headway.Operation, amongOthersTo queue: OperationQueue) {
     queue.isSuspended = true
     let others = (0..<300).map { _ in BlockOperation {} }
@@ -92,7 +92,7 @@ import Testing
       tokens.append(dependent.observe(\.isReady) { dependent, _ in if dependent.isReady { told.open() } })
       other.addOperation(dependent)
     case "dependent":
-      // It finishes, and leaves its queue, before its observers are notified.
+      // It finishes and leaves its queue before its observers are notified.
       let dependent = Freed { told.open() }
       dependent.addDependency(operation!)
       other.isSuspended = false
@@ -238,7 +238,7 @@ import Testing
       let isFilled = state.admission.fill(batch, atMost: 1, indivisible: 1, at: 0) { _ in true }
       #expect(isFilled)
     }
-    // Does what its thread does if it can't start the operation.
+    // Acts as its thread does if it can't start the operation.
     let last = BlockOperation {}
     first.addDependency(last)
     let isClaimed = queue.update(collectingBatches: true) { $0.admission.claimTaken(first, of: batch) }

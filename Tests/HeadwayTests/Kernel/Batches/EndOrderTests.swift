@@ -4,13 +4,13 @@ import Testing
 
 @testable import Headway
 
-/// The events that the end of an operation waits for, and those that it does not wait for.
+/// The events that the end of an operation waits for, and other events.
 ///
 /// A test about work that must continue in the meantime hangs if it does not continue.
 @Suite("Order of the end", .hangLimit) struct EndOrderTests {
   // MARK: User code holds up neither dependents nor the queue
 
-  /// User code that is called with or after the end, and can take any amount of time.
+  /// User code that is called with or after the end and can take any amount of time.
   enum Slow: String, CaseIterable {
     case cancellationObserver, endObserver, completionBlock, handlerOfWaiting, handlerOfExecuting, failureHandler
   }

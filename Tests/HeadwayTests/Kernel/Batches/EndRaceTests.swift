@@ -48,7 +48,7 @@ import Testing
     #expect(census.now == 0)
   }
 
-  /// When the thread that adds an operation through the inbox reaches a step, another thread ends the operation.
+  /// When the thread that adds an operation through the inbox reaches a step, another thread finishes the operation.
   enum Instant: CaseIterable {
     case beforeAnnouncing, beforePushing, beforeTakingIn
   }
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(
-    "Q5, Q6: an operation that ends while it is added leaves the queue, for each way of adding",
+    "Q5, Q6: an operation that ends while it is added leaves the queue, no matter how it is added",
     arguments: ["one", "several", "dependent"])
   func whileAdding(kind: String) {
     let queue = OperationQueue(limit: 1)

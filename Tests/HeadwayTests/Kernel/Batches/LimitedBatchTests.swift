@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("Q3: as many operations run as the limit allows, and no more", arguments: [1, 2, 3, 8]) func limits(
+  @Test("Q3: exactly as many operations run as the limit allows", arguments: [1, 2, 3, 8]) func limits(
     limit: Int
   ) {
     queue.maxConcurrentOperationCount = limit

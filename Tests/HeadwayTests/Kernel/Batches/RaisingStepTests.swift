@@ -7,7 +7,7 @@ import Testing
 
 /// A worker that leaves an operation, while another thread raises its thread.
 @Suite("Steps of raising", .hangLimit) struct RaisingStepTests {
-  // The worker's thread, X, and one that raises it, Y, which has the lock of the worker's pool:
+  // Thread X is the worker's. Thread Y raises it and has the lock of the worker's pool:
   //
   //                                        Y: sets the bit
   //     X: leaves the operation, and finds the bit

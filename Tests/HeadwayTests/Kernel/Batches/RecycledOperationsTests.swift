@@ -11,7 +11,7 @@ import Testing
 
   init() { queue.executor = executor }
 
-  @Test("O8, Q1: an operation that another object retains keeps its state, whatever is added later") func heldOnTo() {
+  @Test("O8, Q1: an operation that another object retains keeps its state when others are added") func heldOnTo() {
     final class Held: @unchecked Sendable {  // Used by one thread at a time.
       var strong: [Headway.Operation] = []
       var weak: [WeakOperation] = []
@@ -30,13 +30,13 @@ import Testing
     }
     #expect(order.events == Array(0..<800))
     #expect(Set(held.strong).count == 160 && held.strong.allSatisfy { $0.isFinished && $0.queue == nil })
-    // Each one that is left is still referenced.
+    // Each remaining one is still referenced.
     let left = held.weak.compactMap(\.operation)
     #expect(left.count == 20 * 2 && Set(left).isSubset(of: held.strong))
   }
 
   @Test("O6, O7, C1: a reused operation is like new") func isNew() async {
-    // Enough for chains to be taken, regardless of what other tests take.
+    // Enough for chains to be taken, even if other tests take some.
     for round in 0..<10 {
       for _ in 0..<64 { queue.addOperation {} }
       executor.runSteps()

@@ -25,7 +25,7 @@ import Testing
       chain.freeFirst()
       count += 1
     }
-    // The memory of the fourth object is freed with that of the third, and that of the second with that of the first.
+    // The memory of the fourth object is freed with the third object's, and the memory of the second with the first's.
     #expect(count == 3 && freed.value == 5)
   }
 

@@ -38,7 +38,7 @@ import Testing
     #expect(!others.contains { $0.fitsBatch })
   }
 
-  @Test("P2: a batch runs subclasses, named operations, and those with completion blocks, in the order of adding")
+  @Test("P2: a batch runs subclasses, named operations, and operations with completion blocks in insertion order")
   func order() {
     let (queue, executor, order) = (OperationQueue(), VisitExecutor(), EventRecorder<Int>())
     queue.executor = executor

@@ -81,7 +81,7 @@ import Testing
       places.record(DispatchQueue.getSpecific(key: key) != nil)
       notified.open()
     }
-    // Another thread has changed the queue, and has not notified yet. A thread arrives, and finds nothing.
+    // Another thread has changed the queue and has not notified yet. A thread arrives and finds nothing.
     let generation = queue.state.withLock { state in
       state.note(.isSuspended, false)
       state.admission.issueTicket(.normal)

@@ -16,7 +16,7 @@ import Testing
     override func main() throws { try work(self) }
   }
 
-  @Test("B6: the value is available when the operation has finished, also to a dependent") func value() async throws {
+  @Test("B6: the value is available when the operation has finished, even to a dependent") func value() async throws {
     let queue = OperationQueue()
     let answer = Answer<Int> { operation in DispatchQueue.global().async { operation.finish(returning: 42) } }
     let twice = TaskOperation { try await answer.value * 2 }

@@ -49,7 +49,7 @@ import Testing
   func cancelling() {
     let ran = Atomic<Int>(0)
     let operation = BlockOperation()
-    // No matter which blocks begin, the first of them cancels; so none begins later than those that had begun by then.
+    // No matter which blocks begin, the first of them cancels. Therefore, no further blocks begin.
     let cancelled = Gate()
     for _ in 0..<1_000 {
       operation.addExecutionBlock { [unowned operation] in

@@ -7,7 +7,7 @@ import Testing
 @Suite("Registrations of cancellation handlers", .hangLimit) struct CancellationRegistrationTests {
   private let calls = EventRecorder<Int>()
 
-  @Test("C7: a removed handler is not called; the others are called in their order") func removing() {
+  @Test("C7: a removed handler is not called; the remaining handlers are called in their order") func removing() {
     let operation = BlockOperation {}
     let registrations = (0..<100).map { number in operation.onCancel { [calls] in calls.record(number) } }
     for number in stride(from: 99, through: 0, by: -2) { registrations[number].invalidate() }

@@ -132,7 +132,7 @@ import Testing
     #expect(record.events == [1, 2])
   }
 
-  @Test("D6: cancelling one member of a cycle releases the others") func cycle() {
+  @Test("D6: cancelling one member of a cycle releases the other members") func cycle() {
     let queue = OperationQueue()
     let operations = (0..<3).map { BlockOperation(name: "\($0)") }
     for (position, operation) in operations.enumerated() { operation.addDependency(operations[(position + 1) % 3]) }

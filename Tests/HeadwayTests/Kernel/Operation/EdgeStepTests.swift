@@ -24,7 +24,7 @@ import Testing
     return Edge(slot: 0, of: operation)
   }
 
-  @Test("D4: after an edge was removed, the end takes the others from where they were moved", arguments: 2...3)
+  @Test("D4: after an edge was removed, the end takes the remaining edges from their new place", arguments: 2...3)
   func movedEdges(count: Int) {
     let dependency = BlockOperation {}
     let dependents = (0..<count).map { _ in BlockOperation {} }

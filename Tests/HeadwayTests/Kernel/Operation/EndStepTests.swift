@@ -58,7 +58,7 @@ import Testing
     #expect(waits.events == [true])
   }
 
-  @Test("Q1, B5: the thread that ends the last operation of a queue keeps the queue, if no other thread does")
+  @Test("Q1, B5: the thread that finishes the last operation of a queue keeps the queue alive, if no other thread does")
   func keepsQueue() async {
     let (weak, calls) = (WeakReference<OperationQueue>(), EventRecorder<Bool>())
     let operation = AsynchronousOperation()
@@ -77,7 +77,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  /// An operation that is announced to the inbox of a queue, but is not in it yet.
+  /// An operation that is announced to the inbox of a queue but is not in it yet.
   private func announce(_ operation: Headway.Operation, to queue: OperationQueue) -> OperationReference {
     #expect(operation.state.reserve() == nil)
     operation.queueLinks.home = .passUnretained(queue)
@@ -121,7 +121,7 @@ import Testing
     let isNotifying = EventRecorder<Bool>()
     let (failing, dependent) = (BlockOperation { throw Mishap() }, BlockOperation {})
     dependent.addDependency(failing, requiring: .success)
-    // So a wait for the dependency ends.
+    // As a result, a wait for the dependency ends.
     dependent.onCancel { isNotifying.record(NotificationContext.isNotifying(failing)) }
     failing.start()
     #expect(isNotifying.events == [true])

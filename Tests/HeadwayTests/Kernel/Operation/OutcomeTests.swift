@@ -4,7 +4,7 @@ import Testing
 @testable import Headway
 
 @Suite("Outcomes", .hangLimit) struct OutcomeTests {
-  /// Operations that each require some earlier ones to succeed, and the same in another order: that of adding.
+  /// Operations that each require some earlier ones to succeed, and the same in another order: insertion order.
   private static func graph(seed: UInt64) -> (operations: [BlockOperation], shuffled: [BlockOperation]) {
     var generator = SeededGenerator(seed: seed)
     let operations = (0..<12).map { BlockOperation(name: "\($0)") }
@@ -17,7 +17,7 @@ import Testing
     return (operations, operations.shuffled(using: &generator))
   }
 
-  @Test("C6, D3: cancelling all gives the same outcomes in any order of adding", arguments: 1...20)
+  @Test("C6, D3: cancelling all gives the same outcomes in any insertion order", arguments: 1...20)
   func cancelAll(seed: UInt64) {
     let queue = OperationQueue()
     queue.isSuspended = true

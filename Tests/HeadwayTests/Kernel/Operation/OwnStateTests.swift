@@ -123,7 +123,7 @@ final class OwnEnd: Headway.Operation, @unchecked Sendable {
     #expect(operation.outcome.isSuccess)
   }
 
-  @Test("O3, B5: a main() that throws ends the operation, whatever its own isFinished returns") func throwing() {
+  @Test("O3, B5: a main() that throws finishes the operation, regardless of its own isFinished") func throwing() {
     final class Failing: Headway.Operation, @unchecked Sendable {
       override var isFinished: Bool { false }
       override func main() throws { throw Mishap() }

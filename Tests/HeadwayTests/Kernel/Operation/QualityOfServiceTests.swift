@@ -97,13 +97,13 @@ import Testing
     #expect(values.events.filter { $0 == processNiceValue() + 10 }.count == 2)
   }
 
-  @Test("P5: a raised operation does not wait behind the others of its queue's class") func overtakes() {
+  @Test("P5: a raised operation does not wait behind other operations of its queue's class") func overtakes() {
     let queue = OperationQueue()
     queue.qualityOfService = .background
     let ends = (0..<64).map { _ in queue.occupy() }
     let values = EventRecorder<Int32>()
     let waiting = operation(.default, values)
-    // Until it is raised, so no worker of the queue's class takes it before.
+    // Until it is raised, so no worker of the queue's class takes it earlier.
     let raised = BlockOperation {}
     waiting.addDependency(raised)
     queue.addOperation(waiting)

@@ -7,8 +7,8 @@ import Testing
 
 /// Operations and callers that wait for others without depending on them.
 ///
-/// A queue is suspended, or its place is in use, until everything is set up. So the operations show which of them have
-/// been raised by then, and the nice values of their threads show how they run.
+/// A queue is suspended, or its place is in use, until everything is set up. As a result, the operations show which of
+/// them have been raised by then, and the nice values of their threads show how they run.
 @Suite("Raising of helpers", .hangLimit) struct RaisedHelperTests: RaisingSuite {
   #if os(Linux)
   /// Runs `body` on a thread of the background class.
@@ -155,7 +155,7 @@ import Testing
     for workerClass in WorkerClass.allCases { #expect(executor.waitingCount(workerClass) == 0) }
   }
 
-  @Test("P5, Q16: threads of the new class help an operation that makes calls; no request is left")
+  @Test("P5, Q16: threads of the new class help an operation that makes calls; no request remains")
   func helpers() {
     let executor = ClassedExecutor()
     let counter = Counter()

@@ -7,8 +7,8 @@ import Testing
 
 /// Operations and callers that wait for others without depending on them.
 ///
-/// A queue is suspended, or its place is in use, until everything is set up. So the operations show which of them have
-/// been raised by then, and the nice values of their threads show how they run.
+/// A queue is suspended, or its place is in use, until everything is set up. As a result, the operations show which of
+/// them have been raised by then, and the nice values of their threads show how they run.
 @Suite("Raising by waits", .hangLimit) struct RaisedWaitTests: RaisingSuite {
   @Test("P5, W2: everything that blocks an operation is raised, directly and indirectly, before and after it blocks")
   func blocked() {

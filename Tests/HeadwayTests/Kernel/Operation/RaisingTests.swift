@@ -7,8 +7,8 @@ import Testing
 
 /// Operations and callers that wait for others without depending on them.
 ///
-/// A queue is suspended, or its place is in use, until everything is set up. So the operations show which of them have
-/// been raised by then, and the nice values of their threads show how they run.
+/// A queue is suspended, or its place is in use, until everything is set up. As a result, the operations show which of
+/// them have been raised by then, and the nice values of their threads show how they run.
 @Suite("Raising", .hangLimit) struct RaisingTests: RaisingSuite {
   // MARK: Limits
 
@@ -105,7 +105,7 @@ import Testing
     #expect(values.events == [low])
   }
 
-  @Test("P5, Q12: if operations start in the order of adding, all before an urgent one run at its class")
+  @Test("P5, Q12: if operations start in insertion order, all before an urgent one run at its class")
   func order() {
     let queue = suspendedQueue(order: .fifo)
     let values = EventRecorder<Int32>()
@@ -156,7 +156,7 @@ import Testing
     #expect(try await task.value == processNiceValue())
   }
 
-  @Test("P5: the thread of a running operation is raised with it, if the process is allowed to do so")
+  @Test("P5: the thread of a running operation is raised with it, if the process is allowed to raise threads")
   func thread() {
     guard mayLowerNiceValue() else { return }
     let queue = OperationQueue(limit: 1)

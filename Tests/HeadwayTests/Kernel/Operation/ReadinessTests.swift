@@ -120,7 +120,7 @@ import Testing
       weak var home: OperationQueue?
       override var isReady: Bool {
         let answer = isAllowed.withLock { $0 }
-        // Does what two other threads would do after this evaluation: one changes it, the other adds an operation.
+        // Acts as two other threads would after this evaluation: one changes it, the other adds an operation.
         if !answer,
           isAllowed.withLock({
             $0 = true; return true
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test("O2: threads that post concurrently, while isReady runs for long, do not block each other") func postsAtOnce() {
+  @Test("O2: threads that post concurrently during a long isReady do not block each other") func postsAtOnce() {
     final class Slow: Headway.Operation, @unchecked Sendable {
       let threads = 4
       let inside = Mutex(0)
@@ -247,7 +247,7 @@ import Testing
       override var isReady: Bool {
         let base = super.isReady
         asked.record(base)
-        // Does what another thread would do after this evaluation and before the queue has the operation.
+        // Acts as another thread would after this evaluation and before the queue has the operation.
         if !base { dependencies[0].start() }
         return base
       }

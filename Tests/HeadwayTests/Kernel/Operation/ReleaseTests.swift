@@ -6,7 +6,7 @@ import Testing
 
 /// Objects of the user are released without holding a lock.
 ///
-/// Objects that are released here call code that takes those locks. If one of them is held, the process stops or hangs.
+/// Objects that are released here call code that takes these locks. If one of them is held, the process stops or hangs.
 @Suite("Releasing", .hangLimit) struct ReleaseTests {
   /// Calls a block when it is freed.
   private final class LastWords: Sendable {

@@ -102,7 +102,7 @@ import Testing
     init(_ before: WithProperty?, _ member: Member) { (self.before, self.member) = (before, member) }
   }
 
-  /// This number of links overflows a stack of this size in bytes, if each is freed by the one before.
+  /// This number of links overflows a stack of this size in bytes, if each is freed by the previous one.
   private static let (count, stackSize) = (10_000, 512 * 1024)
 
   @Test("O8: a long chain is freed without recursion, whatever links it", arguments: Link.allCases)
@@ -124,7 +124,7 @@ import Testing
 
   @Test("O8: an object that blocks while it is freed does not delay others that are freed with it")
   func blockedDeinit() {
-    /// Frees a group, which another thread then ends, and waits for that.
+    /// Frees a group, which another thread then finishes, and waits until it has finished.
     final class Blocking: Sendable {
       private let group: Mutex<GroupOperation?>
       private let member: Operation

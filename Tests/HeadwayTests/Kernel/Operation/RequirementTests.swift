@@ -97,7 +97,7 @@ import Testing
     #expect((third.error as? DependencyError)?.failedDependency === first)
   }
 
-  @Test("D3: an operation that requires two, one of which fails with the other, names the first failed dependency")
+  @Test("D3: an operation names the required dependency that failed first, not one that failed with it")
   func diamond() {
     let (first, second, third) = (BlockOperation {}, BlockOperation {}, BlockOperation {})
     third.addDependency(second, requiring: .success)

@@ -52,7 +52,7 @@ import Testing
       await until { operations.allSatisfy { waiterCount($0) == 1 } }
       operations[number].finish(throwing: Mishap())
       #expect(try await task.value === operations[number])
-      // The wait for the others has ended.
+      // The wait for the other operations has ended.
       #expect(operations.allSatisfy { waiterCount($0) == 0 })
       // Of several that have finished, the first in the list is returned.
       operations[0].finish()
@@ -100,7 +100,7 @@ import Testing
 
   enum Kind: CaseIterable { case all, finished, succeeded }
 
-  @Test("W6: cancelling the waiting task ends the wait, and the operations continue", arguments: Kind.allCases)
+  @Test("W6: cancelling the waiting task stops the wait, and the operations continue", arguments: Kind.allCases)
   func cancelled(kind: Kind) async throws {
     let operations = executing(3)
     let task = Task {

@@ -7,8 +7,9 @@ import Testing
 
 /// If operations are cancelled together, none of them starts because another operation ends first.
 @Suite("Cancelling together", .hangLimit) struct CancellingTogetherTests {
-  /// An operation that ends when it is cancelled, and returns from `cancel()` only after a pause, during which another
-  /// operation could start and finish.
+  /// An operation that ends when it is cancelled.
+  ///
+  /// It returns from `cancel()` only after a pause in which another operation could start and finish.
   private final class EndsWhenCancelled: AsynchronousOperation, @unchecked Sendable {
     private let home: OperationQueue
 
@@ -225,7 +226,7 @@ import Testing
 }
 
 extension OperationQueue {
-  /// Gives the queue's workers the opportunity to start its operations, and returns when they would have run.
+  /// Gives the queue's workers the opportunity to start its operations and returns when they would have run.
   ///
   /// The workers take an operation of another queue only after they have found nothing to do in this one.
   func runRound() {

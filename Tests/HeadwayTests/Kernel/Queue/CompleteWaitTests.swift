@@ -265,7 +265,7 @@ import Testing
       waited.wait()
       done.open()
     }
-    // The operation ends after it was added, so the observer blocks the operation's thread, not that of this task.
+    // The operation ends after it was added, so the observer blocks the operation's thread, not this task's.
     let isAdded = Gate()
     queue.addOperation { isAdded.wait() }
     isAdded.open()

@@ -7,7 +7,7 @@ import Testing
 @Suite("Draining a queue", .hangLimit) struct DrainTests {
   private let clock = ManualClock()
 
-  /// Begins to drain a queue, and returns when the drain waits.
+  /// Begins to drain a queue and returns when the drain waits.
   private func beginDraining(_ queue: OperationQueue, within limit: Duration = .seconds(10)) async -> Task<
     DrainReport, Never
   > {
@@ -35,7 +35,7 @@ import Testing
     #expect(queue.isClosed && queue.operationCount == 0)
   }
 
-  @Test("Q17: when the time is over, a drain cancels the rest, and reports it") func overrun() async throws {
+  @Test("Q17: when the time is up, a drain cancels and reports the rest") func overrun() async throws {
     let queue = OperationQueue(limit: 2)
     let end = Gate()
     let started = Gate()

@@ -28,8 +28,8 @@ import Android
   @Test("T5: a child of fork exits, or executes another program, while its parent's pool works") func fork() async {
     await #expect(processExitsWith: .success) {
       let isOver = Self.keepBusy()
-      // Created before the fork. A child has only the thread that called fork, and creating something there can require
-      // a lock of the runtime, or of the allocator, that another thread of the parent held at that moment.
+      // Created before the fork. A child has only the thread that called fork. Creating something there can require a
+      // lock of the runtime or of the allocator, and another thread of the parent might have held that lock.
       let shell = strdup("/bin/sh")
       let arguments = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: 4)
       for (position, argument) in ["/bin/sh", "-c", "exit 7"].enumerated() { arguments[position] = strdup(argument) }

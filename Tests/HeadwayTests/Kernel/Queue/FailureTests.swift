@@ -12,7 +12,7 @@ import Testing
     var isFinished = true
   }
 
-  /// A queue that records what it reports.
+  /// A queue that records its reports.
   private func reportingQueue(limit: Int = -1) -> (OperationQueue, EventRecorder<Report>) {
     let (queue, reports) = (OperationQueue(limit: limit), EventRecorder<Report>())
     queue.failureHandler = { [unowned queue] operation, error in

@@ -6,8 +6,8 @@ import Testing
 @testable import Headway
 
 // The main queue is served while the tests await, so these tests are asynchronous and never block. (On Linux, the
-// process's first thread does not serve it: it has ended by then, as in every program with an asynchronous `main`.) All
-// tests share the queue: tests that would disturb others run in their own process.
+// process's first thread does not serve it. That thread has ended by then, as in every program with an asynchronous
+// `main`.) All tests share the queue: tests that would disturb others run in their own process.
 @Suite("Main queue", .hangLimit) struct MainQueueTests {
   @Test("Q7: its operations run on the main thread, one at a time, with current set") func onMainThread() async throws {
     let (places, crowd) = (EventRecorder<Bool>(), Crowd())

@@ -5,7 +5,7 @@ import Testing
 @testable import Headway
 
 @Suite("Pending limit", .hangLimit) struct PendingLimitTests {
-  @Test("Q13: a queue holds no more operations than its pending limit, however fast they are produced")
+  @Test("Q13: a queue never exceeds its pending limit, however fast operations are produced")
   func bounded() async throws {
     for (limit, producers) in [(1, 1), (7, 1), (7, 5), (100, 3)] {
       let queue = OperationQueue()
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("Q13: waiting callers get a place in the order of their calls")
+  @Test("Q13: waiting callers get a place first come, first served")
   func inOrder() async throws {
     let queue = OperationQueue()
     queue.maxOperationCount = 1
@@ -46,7 +46,7 @@ import Testing
       await until { queue.state.withLock { $0.producers.waitingCount } == number }
     }
     #expect(queue.operationCount == 1)
-    // Other ways of adding do not wait.
+    // Other methods that add operations do not wait.
     queue.addOperation { order.record(-1) }
     queue.isSuspended = false
     for task in tasks { try await task.value }
@@ -92,8 +92,8 @@ import Testing
       queue.maxOperationCount = 8
       let (gate, last) = (Gate(), Gate())
       queue.isSuspended = true
-      // A batch: seven operations that end immediately, and behind them, or among them, one that waits for an operation
-      // that is added later.
+      // A batch of seven operations that end immediately. Behind or among them is one that waits for an operation that
+      // is added later.
       for number in 0..<8 {
         try await queue.addOperationWhenBelowLimit { if number == round % 8 { gate.wait() } }
       }
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("Q13: a raised limit admits waiting callers, and a lowered one admits no more") func changed() async throws {
+  @Test("Q13: a raised limit admits waiting callers, and a lowered limit stops admission") func changed() async throws {
     let queue = OperationQueue()
     #expect(queue.maxOperationCount == .max)
     queue.maxOperationCount = 1

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite("Queue", .hangLimit) struct QueueTests {
-  @Test("Q1: every way of adding runs the operation") func adding() {
+  @Test("Q1: each method that adds an operation runs it") func adding() {
     let queue = OperationQueue()
     let record = EventRecorder<Int>()
     queue.addOperation(BlockOperation { record.record(1) })
@@ -124,7 +124,7 @@ import Testing
     #expect(crowd.most == limit)
   }
 
-  @Test("Q3: a limit of 1 is not first in, first out: readiness comes first") func notFirstInFirstOut() {
+  @Test("Q3: a limit of 1 is not first in, first out: readiness takes precedence") func notFirstInFirstOut() {
     let queue = OperationQueue(limit: 1)
     let record = EventRecorder<Int>()
     let (first, second) = (BlockOperation { record.record(1) }, BlockOperation { record.record(2) })
@@ -218,7 +218,7 @@ import Testing
     #expect(record.events == [1, 0, 2])
   }
 
-  @Test("Q5: operations and operationCount contain unfinished operations, in the order of adding") func snapshot() {
+  @Test("Q5: operations and operationCount contain unfinished operations, in insertion order") func snapshot() {
     let queue = OperationQueue(limit: 1)
     queue.isSuspended = true
     #expect(queue.operations.isEmpty && queue.operationCount == 0)

@@ -35,7 +35,7 @@ private actor Journal {
 }
 
 @Suite("Serial executor", .hangLimit) struct SerialExecutorTests {
-  @Test("Q12: an actor runs on a queue in the order of adding, interleaved with the queue's operations")
+  @Test("Q12: an actor runs on a queue in insertion order, interleaved with the queue's operations")
   func actor() async {
     let journal = Journal()
     let queue = journal.queue

@@ -47,7 +47,7 @@ import Testing
     #expect(begun.isOpen)
   }
 
-  @Test("Q15: blocking calls in the jobs overlap, and a task's priority is that of its jobs")
+  @Test("Q15: blocking calls in the jobs overlap, and jobs have their task's priority")
   func blocking() async throws {
     let queue = OperationQueue()
     let meeting = Meeting(of: 16)

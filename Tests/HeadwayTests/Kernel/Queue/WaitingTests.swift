@@ -81,7 +81,7 @@ import Testing
       if kind == "cancelled" { operation.cancel() }
     }
     queue.isSuspended = false
-    // It gives them a moment, and does not depend on them.
+    // It gives them a moment and does not depend on them.
     queue.waitUntilAllOperationsAreFinished()
     #expect(eventually { queue.dueCompletions.load(ordering: .acquiring) == 5 })
     mayReturn.open()
@@ -229,7 +229,7 @@ import Testing
     for queue in queues { queue.waitUntilAllOperationsAreFinished() }
   }
 
-  /// Each level adds the next one to a queue and waits for it.
+  /// Each level adds the next level to a queue and waits for it.
   private struct Nest: Sendable {
     let queues: [OperationQueue]
     let record: EventRecorder<Int>
@@ -244,7 +244,7 @@ import Testing
     }
   }
 
-  @Test("W5: a tree in which every operation waits for two nested ones") func tree() {
+  @Test("W5: a tree where every operation waits for two nested ones") func tree() {
     let queue = OperationQueue()
     let leaves = Atomic<Int>(0)
     @Sendable func grow(_ level: Int) {

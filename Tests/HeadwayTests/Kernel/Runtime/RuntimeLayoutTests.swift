@@ -4,7 +4,7 @@ import Testing
 
 @testable import Headway
 
-/// What Headway reads of the Swift runtime's objects, and how it works without that.
+/// The layout of the Swift runtime's objects that Headway reads, and how Headway works without it.
 ///
 /// With a new toolchain, run this first.
 @Suite("Layout of the runtime", .hangLimit) struct RuntimeLayoutTests {
@@ -102,7 +102,7 @@ import Testing
     #expect(level != nil)
   }
 
-  @Test("O3, O8, C5, P5: without a part of the layout, everything runs once and ends") func without() async {
+  @Test("O3, O8, C5, P5: without part of the layout, everything runs once and ends") func without() async {
     await #expect(processExitsWith: .success) {
       RuntimeLayout.methodTables.makeUnknown()
       RuntimeLayout.referenceCounts.makeUnknown()

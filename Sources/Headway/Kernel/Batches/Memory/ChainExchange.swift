@@ -2,12 +2,13 @@ import Synchronization
 
 /// A chain of objects for each thread, and a few slots that threads use to hand over chains to each other.
 ///
-/// A chain belongs to one thread at a time. Giving it away has releasing order, and taking it has acquiring order. So
-/// the thread that takes it sees its contents. The exchange stores only the address of the first object of each chain.
+/// A chain belongs to one thread at a time. Giving it away has releasing order, and taking it has acquiring order. As a
+/// result, the thread that takes it sees its contents. The exchange stores only the address of the first object of each
+/// chain.
 struct ChainExchange: @unchecked Sendable {  // Never changed, and the memory that it points to is atomic.
-  /// How many chains can wait to be taken: those of the additions that a thread takes out of an inbox together.
+  /// How many chains can wait to be taken: as many as the additions that a thread takes out of an inbox together.
   ///
-  /// The slots have a cache line of their own.
+  /// The slots have their own cache line.
   private static let slotCount = 8
 
   private let first: UnsafeMutablePointer<Atomic<UInt>>

@@ -2,10 +2,10 @@
 ///
 /// Belongs to that thread.
 ///
-/// Code that runs when an operation is freed runs before the next operation begins, because that one may wait for it.
-/// Memory alone is handed over for all operations of a batch together. Freeing it between operations, one by one, adds
-/// half the cost of an operation without work if another thread allocates at the same time, because of glibc's lock of
-/// its arena (`Benchmarks/README.md`).
+/// Code that runs when an operation is freed runs before the next operation begins, because the next operation may wait
+/// for it. Memory alone is handed over for all operations of a batch together. Freeing it between operations, one by
+/// one, adds half the cost of an operation without work if another thread allocates at the same time, because of
+/// glibc's lock of its arena (`Benchmarks/README.md`).
 ///
 /// See `Docs/decisions/0017-batches-own.md`.
 struct DeferredReleases: ~Copyable {
@@ -35,7 +35,7 @@ struct DeferredReleases: ~Copyable {
   /// Whether no deferred release can run user code.
   var isEmpty: Bool { operations.isEmpty && last == nil }
 
-  /// Whether there are deferred releases, that can run user code, in addition to that of the last operation.
+  /// Whether there are deferred releases that can run user code, in addition to the last operation's.
   var hasOthers: Bool { !operations.isEmpty }
 
   /// Whether there is only a last operation, and only the release of its work can run user code.
@@ -64,10 +64,12 @@ struct DeferredReleases: ~Copyable {
     plainCount += 1
   }
 
-  /// Releases an operation that the thread took and that has finished, and keeps its memory.
+  /// Releases a finished operation that the thread took, without freeing its memory.
   mutating func release(_ operation: OperationReference) { returned.release(operation) }
 
-  /// Recycles operations whose release runs no user code, or hands over their memory, and that of released operations.
+  /// Recycles operations whose release runs no user code, or hands over their memory.
+  ///
+  /// Also hands over the memory of operations that were released.
   ///
   /// Called between two batches.
   mutating func releaseMemory() {

@@ -2,8 +2,8 @@ import CHeadway
 
 /// Recycles the memory of values of one type, which one thread usually creates and another frees.
 ///
-/// Each thread keeps the memory of a few freed values for the next ones, and passes a chain of them to other threads
-/// when it has more. Each piece of memory contains the address of the next one, and the number of pieces in the chain.
+/// Each thread keeps the memory of a few freed values to reuse it. When it has more, it passes a chain of them to other
+/// threads. Each piece of memory contains the address of the next one, and the number of pieces in the chain.
 ///
 /// An object usually owns the value. A thread that accesses the value has a reference to the object, and the thread
 /// that releases the last reference frees the value. Therefore, reference counts order these accesses before the next

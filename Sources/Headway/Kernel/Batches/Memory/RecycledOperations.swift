@@ -19,7 +19,7 @@ enum RecycledOperations {
 
   /// Returns an operation without a block that has no other references, or nil if none is available.
   ///
-  /// The caller owns it, and must set its state, its block, and its place in the queue.
+  /// The caller owns it and must set its state, its block, and its place in the queue.
   static func take() -> OperationReference? {
     let exchange = exchange
     guard let first = exchange.next().map({ OperationReference.fromOpaque($0) }) else { return nil }

@@ -4,9 +4,9 @@ import Synchronization
 /// The memory of operations that have been released, on its way back to the threads that add operations.
 ///
 /// Usually, one thread allocates an operation, and another releases it. With glibc, such memory passes through an
-/// arena, and both threads wait for the lock of that arena. So a thread that has released operations hands over their
-/// memory as a chain. A thread that adds operations takes the chain, and frees the memory of one operation each time.
-/// Its next operation then reuses that memory, without a lock.
+/// arena, and both threads wait for the lock of that arena. Therefore, a thread that has released operations hands over
+/// their memory as a chain. A thread that adds operations takes the chain and frees the memory of one operation each
+/// time. Its next operation then reuses that memory, without a lock.
 ///
 /// The objects in a chain have been deinitialized, so no code runs when their memory is freed.
 ///
@@ -16,7 +16,7 @@ enum ReturnedMemory {
 
   private static let exchange = ChainExchange(atThreadEnd: { Chain(first: $0).free() })
 
-  /// Frees the memory of one operation that was released, with that of its parts, if any memory was handed over.
+  /// Frees the memory of one released operation and its parts, if any memory was handed over.
   ///
   /// Called each time that an operation is added.
   @inline(__always)
@@ -48,11 +48,13 @@ enum ReturnedMemory {
 
     fileprivate init(first: UnsafeMutableRawPointer?) { self.first = first }
 
-    /// Releases an object that the caller owns, and keeps its memory if there is no other reference to it.
+    /// Releases an object that the caller owns.
+    ///
+    /// Keeps its memory if there is no other reference to it.
     ///
     /// - Parameters:
-    ///   - object: The object.
-    ///   - isPart: True if the object was a part of the operation that was released immediately before it.
+    ///   - object: The object to release.
+    ///   - isPart: True if the object was part of the operation that was released immediately before it.
     mutating func release<Object: AnyObject>(_ object: Unmanaged<Object>, isPart: Bool = false) {
       guard ReferenceCounts.hasNoOtherReference(object) else { return object.release() }
       let address = object.toOpaque()
@@ -75,7 +77,7 @@ enum ReturnedMemory {
       (self.first, count) = (nil, 0)
     }
 
-    /// Frees the memory of one operation, with that of its parts.
+    /// Frees the memory of one operation and its parts.
     mutating func freeFirst() {
       while let object = first {
         let link = object.load(fromByteOffset: Self.linkOffset, as: UInt.self)

@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// A slot is assigned once, by the state word of the operation, which counts the dependency in the same step
 /// (``OperationStateMachine/claimSlot(isCounted:)``). The thread that was given the slot fills it. It is emptied by a
-/// thread for which the edge is certainly unlinked:
-/// - the thread that ends the operation, if no unfinished dependency is counted;
+/// thread that can be certain that the edge is unlinked:
+/// - the thread that finishes the operation, if no unfinished dependency is counted;
 /// - under the lock of the links, a thread that has removed the edge, or has found that the dependency has counted it
 ///   down;
 /// - the thread that runs `deinit`.
@@ -34,7 +34,7 @@ struct FurtherDependency {
   /// The next edge below this one in the dependency's stack.
   var next: UInt = 0
   let dependent: OperationReference
-  /// The position in the order of adding.
+  /// The position in insertion order.
   let sequence: Int
 }
 
@@ -75,7 +75,7 @@ struct Edge: Hashable {
     }
   }
 
-  // A thread that finds the edge in a stack has no reference to the dependent, and must not retain it even briefly: see
+  // A thread that finds the edge in a stack has no reference to the dependent and must not retain it even briefly: see
   // ``OperationLayout``.
 
   /// The state of the dependent.

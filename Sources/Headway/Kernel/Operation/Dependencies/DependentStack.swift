@@ -4,16 +4,16 @@ import Synchronization
 
 /// The edges of the operations that wait for an operation.
 ///
-/// Threads push to this stack without a lock, and the thread that ends the operation closes it.
+/// Threads push to this stack without a lock, and the thread that finishes the operation closes it.
 ///
 /// A thread that removes an edge before the operation ends, which is rare, moves all edges to a list, under the lock of
 /// the operation's links. The edges are part of the dependents, which remove them before they are freed.
 ///
 /// Orderings: A push releases the content of the edge, and taking all edges or closing the stack acquires it. Pushes in
-/// between are read-modify-write operations, and preserve that. The thread that ends the operation releases "done", and
-/// a thread that frees an edge afterwards acquires it. A push is sequentially consistent, because the thread then reads
-/// whether its operation has ended in the meantime. A thread that ends an operation early reads the stack after that,
-/// with a fence in between. So at least one of the two threads sees the other.
+/// between are read-modify-write operations, and preserve that. The thread that finishes the operation releases "done",
+/// and a thread that frees an edge afterwards acquires it. A push is sequentially consistent, because the thread then
+/// reads whether its operation has ended in the meantime. A thread that finishes an operation early reads the stack
+/// afterward, with a fence in between. As a result, at least one of the two threads sees the other.
 ///
 /// See `Docs/decisions/0029-edges-in-dependents.md`.
 struct DependentStack: ~Copyable {
@@ -46,11 +46,11 @@ struct DependentStack: ~Copyable {
     return false
   }
 
-  /// Removes all edges, and calls `body` with each, the oldest first.
+  /// Removes all edges and calls `body` with each, the oldest first.
   ///
   /// The stack stays open.
   ///
-  /// Called under the lock of the links, which the thread that ends the operation also takes.
+  /// Called under the lock of the links, which the thread that finishes the operation also takes.
   func takeAll(_ body: (Edge) -> Void) {
     guard !isEmpty else { return }
     let taken = top.exchange(0, ordering: .acquiring)
@@ -84,7 +84,7 @@ struct DependentStack: ~Copyable {
     }
   }
 
-  /// Waits, with no lock held, until the thread that has ended the operation has counted down all dependents.
+  /// Waits, with no lock held, until the thread that has finished the operation has counted down all dependents.
   ///
   /// This takes a few steps of a thread without a raised nice value, which might be preempted.
   func awaitDone() {

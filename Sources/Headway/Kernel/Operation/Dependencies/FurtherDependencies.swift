@@ -81,7 +81,7 @@ final class FurtherDependencies {
     empty.append(position)
   }
 
-  /// Calls `body` with each dependency, in the order of adding.
+  /// Calls `body` with each dependency, in insertion order.
   func forEach(_ body: (_ dependency: OperationReference, _ position: Int, _ isUnlinked: Bool) -> Void) {
     var listed = (0..<count).filter { place($0).pointee.dependency != 0 }
     if nextSequence > count { listed.sort { place($0).pointee.sequence < place($1).pointee.sequence } }

@@ -4,7 +4,7 @@ extension Operation {
   /// Implements ``addDependency(_:)``.
   ///
   /// - Parameters:
-  ///   - operation: The dependency.
+  ///   - operation: The dependency to add. It can have finished.
   ///   - requiresSuccess: True if this operation requires the dependency to succeed.
   /// - Returns: True if the dependency had already finished, so this operation can't wait for it.
   @discardableResult
@@ -48,7 +48,7 @@ extension Operation {
   /// Lists a dependency, counts it, and registers this operation to be counted down when the dependency ends.
   ///
   /// - Parameters:
-  ///   - operation: The dependency.
+  ///   - operation: The dependency to wait for.
   ///   - hasFinished: Set to true if the dependency has finished in the meantime.
   /// - Returns: The step that remains.
   private final func wait(for operation: Operation, _ hasFinished: inout Bool) -> Link {
@@ -56,8 +56,8 @@ extension Operation {
     let edge: Edge
     let before: OperationWord
     let isPushed: Bool
-    // Counted first, then listed, then pushed. A thread that ends this operation in the meantime therefore finds that
-    // it has an unfinished dependency.
+    // Counted first, then listed, then pushed. A thread that finishes this operation in the meantime therefore finds
+    // that it has an unfinished dependency.
     switch state.claimSlot(isCounted: true) {
     case .slot(let number, let word):
       fill(number, with: operation, isUnlinked: false)

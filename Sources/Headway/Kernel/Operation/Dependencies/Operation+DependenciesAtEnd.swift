@@ -6,8 +6,8 @@ extension Operation {
   ///
   /// Returns the dependents that became ready, each retained. Their queues must be notified.
   ///
-  /// Called by the thread that ends the operation, if no thread has announced that it has read the links. It calls no
-  /// other code and takes no lock.
+  /// Called by the thread that finishes the operation, if no thread has announced that it has read the links. It calls
+  /// no other code and takes no lock.
   final func countDown() -> ReadyDependents {
     var ready = ReadyDependents()
     dependents.close { Self.countDown($0, &ready) }
@@ -27,8 +27,8 @@ extension Operation {
 
   /// Counts down a dependent.
   ///
-  /// Reading the dependent without a reference is safe because of rule 2 of ``Links``. It is retained, as rule 3
-  /// allows, before the step that makes it ready, because its queue may have run and freed it after that step.
+  /// Reading the dependent without a reference is safe because of rule 2 of ``Links``. The dependent is retained, as
+  /// rule 3 allows, before the step that makes it ready, because its queue may have run and freed it after that step.
   @inline(__always)
   private static func countDown(_ edge: Edge, _ ready: inout ReadyDependents) {
     let dependent = edge.dependent
@@ -37,15 +37,15 @@ extension Operation {
         ready.append(dependent.retain())
       } else if word.becameReady, swift_tryRetain(dependent.toOpaque()) != nil {
         // It is in no queue, so another thread might be freeing it at this moment. Whether a notification is needed is
-        // determined later. This reference may be the last one by now, and must not be released here.
+        // determined later. This reference may be the last one by now and must not be released here.
         ready.append(dependent)
       }
     }
     // If the dependent is cancelled or given another dependency in between, its queue detects that.
   }
 
-  /// Removes the dependencies from their slots, when no other thread accesses them and all of them have counted down
-  /// this operation.
+  /// Removes the dependencies from their slots, when all dependencies have counted down this operation and no other
+  /// thread accesses the slots.
   final func takeSlots() -> TakenDependencies {
     TakenDependencies(takeSlot(firstSlot), takeSlot(secondSlot), takeSlot(thirdSlot))
   }
@@ -61,9 +61,9 @@ extension Operation {
   /// Removes the dependencies when the operation ends, under the lock of the links.
   ///
   /// - Parameters:
-  ///   - links: The links.
-  ///   - before: The state before the operation ended. If it ended before all of its dependencies, the dependencies
-  ///     whose edges are not unlinked stay, such as those that another thread is adding.
+  ///   - links: The links of this operation.
+  ///   - before: The state before the operation ended. If it ended before all of its dependencies, dependencies whose
+  ///     edges are not unlinked stay, such as dependencies that another thread is adding.
   ///   - areKept: True to keep all dependencies.
   /// - Returns: The removed dependencies, which the caller owns.
   @inline(never)
@@ -104,7 +104,9 @@ extension Operation {
     return taken
   }
 
-  /// Notes that some code no longer reads the dependencies, and releases them if no other code can read them.
+  /// Notes that some code no longer reads the dependencies.
+  ///
+  /// Releases them if no other code can read them.
   ///
   /// Called with no lock held, because releasing a dependency can run user code.
   final func releaseDependencies(readBy reader: DependencyReaders) {

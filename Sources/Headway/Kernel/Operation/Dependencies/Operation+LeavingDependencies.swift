@@ -104,7 +104,7 @@ extension Operation {
 
   /// Changes the links of two operations together.
   ///
-  /// Takes the locks in the order of the addresses, so it never deadlocks.
+  /// Takes the locks in address order, so it never deadlocks.
   @inline(__always)
   private static func withLinks<Answer: Sendable>(
     of operation: Operation, and dependency: Operation, _ change: (inout Links, inout Links) -> Answer
@@ -128,7 +128,7 @@ extension Operation {
         (place: $0.place, edge: $0.isUnlinked ? nil : edge(at: $0.place, links), $0.dependency.operation)
       }
     }
-    // Dependencies that had finished before they were added are left out, because they may never close their stacks.
+    // Dependencies that had finished before they were added are omitted, because they may never close their stacks.
     let out = listed.filter { _, edge, dependency in edge.map { dependency.removeEdge($0) } ?? false }
     links.withLock { links in
       for (place, _, _) in out { markUnlinked(place, &links) }

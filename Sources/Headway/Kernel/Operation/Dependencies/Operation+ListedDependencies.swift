@@ -2,7 +2,7 @@ import Synchronization
 
 /// The dependencies of an operation, and the places where it lists them.
 extension Operation {
-  /// The dependencies, in the order of adding.
+  /// The dependencies, in insertion order.
   ///
   /// Called under the lock of the links.
   final func listedDependencies(_ links: inout Links) -> [Operation] {
@@ -22,7 +22,7 @@ extension Operation {
     case further(Int)
   }
 
-  /// Calls `body` with each dependency, in the order of adding, and with whether its edge is unlinked.
+  /// Calls `body` with each dependency, in insertion order, and with whether its edge is unlinked.
   ///
   /// Called under the lock of the links, after the read of the dependencies was announced; or when no other thread
   /// accesses them.
@@ -82,7 +82,7 @@ extension Operation {
     return places
   }
 
-  /// All dependencies, in the order of adding.
+  /// All dependencies, in insertion order.
   ///
   /// Has the same requirements as ``forEachListed(_:_:)``.
   final func listed(_ links: borrowing Links) -> [(

@@ -9,8 +9,8 @@ extension OperationProtocol {
   ///
   /// - Parameters:
   ///   - operation: The operation to wait for.
-  ///   - requirement: The required outcome. If `operation` has already finished and does not meet the requirement, this
-  ///     operation is cancelled immediately.
+  ///   - requirement: The outcome that `operation` must have. If `operation` has already finished and does not meet the
+  ///     requirement, this operation is cancelled immediately.
   /// - Precondition: The same as for ``Operation/addDependency(_:)``.
   /// - Complexity: O(1).
   public func addDependency(_ operation: Operation, requiring requirement: DependencyRequirement) {
@@ -27,13 +27,13 @@ extension Operation {
   /// The operations that must be cancelled because a required dependency did not succeed: the loop of the calling
   /// thread, and the operation that it is cancelling at the moment.
   ///
-  /// The operation that is being cancelled may finish because of that, and then have dependents that must be cancelled.
-  /// It leaves them to the loop, because a long chain would overflow the stack. If user code ends or cancels other
-  /// operations in the meantime, the loop does not process these. They are processed before that call returns.
+  /// Cancelling an operation can make it finish. Its dependents might then have to be cancelled. The operation leaves
+  /// them to the loop, because a long chain would overflow the stack. If user code ends or cancels other operations in
+  /// the meantime, the loop does not process these. They are processed before that call returns.
   private struct Cascade {
     /// The operations that the loop still has to cancel.
     ///
-    /// The steps that run no user code are already done. Each word is the one before those steps.
+    /// The steps that run no user code are already done. Each word is the state before those steps.
     var waiting: [(operation: Operation, before: OperationWord?)] = []
     var current: Operation?
   }

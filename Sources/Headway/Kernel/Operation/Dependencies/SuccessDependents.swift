@@ -1,4 +1,4 @@
-/// The dependents that require an operation to succeed, in the order of adding.
+/// The dependents that require an operation to succeed, in insertion order.
 ///
 /// A dependent that no longer waits for the operation is not in the list. It is removed together with its edge, in
 /// constant time, so an operation that does not end keeps nothing of dependents that are added and removed. Protected

@@ -25,8 +25,8 @@ extension Operation {
 extension OperationProtocol {
   /// Records an error, which makes the operation fail.
   ///
-  /// This method does not end the operation: ``Operation/main()`` continues until it returns. Only the first error is
-  /// kept. After the operation has finished, the method has no effect.
+  /// This method does not finish the operation: ``Operation/main()`` continues until it returns. Only the first error
+  /// is kept. After the operation has finished, the method has no effect.
   ///
   /// - Parameter error: The error that made the operation fail.
   @_disfavoredOverload

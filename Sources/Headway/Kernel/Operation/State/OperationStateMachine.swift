@@ -5,8 +5,8 @@ import Synchronization
 /// It contains all transitions, and nothing else.
 ///
 /// Each transition is one atomic read-modify-write operation on the state word, which acquires and releases. A thread
-/// that reads a state therefore also reads everything that was written before that state was set: the queue reference
-/// before `enqueued`, and the error before `finished`. Plain reads acquire.
+/// that reads a state therefore also reads everything written earlier: the queue reference before `enqueued`, and the
+/// error before `finished`. Plain reads acquire.
 ///
 /// See `Docs/decisions/0002-one-word-of-state.md`.
 struct OperationStateMachine: ~Copyable {
@@ -72,7 +72,7 @@ struct OperationStateMachine: ~Copyable {
 
   /// Publishes that the operation is about to be in its queue's inbox.
   ///
-  /// A thread that ends the operation from now on also removes it from the queue.
+  /// A thread that finishes the operation from now on also removes it from the queue.
   ///
   /// - Returns: False if the operation has ended, and must not be pushed to the inbox.
   func enqueue() -> Bool {
@@ -84,7 +84,7 @@ struct OperationStateMachine: ~Copyable {
   ///
   /// Called under the queue's lock.
   ///
-  /// - Returns: The word before. The operation may have ended by then.
+  /// - Returns: The word before the change. The operation may have ended by then.
   func markListed(isBarrier: Bool) -> OperationWord {
     assert(current.isReserved && !current.isListed)
     var old = OperationWord(rawValue: word.load(ordering: .relaxed))
@@ -102,7 +102,7 @@ struct OperationStateMachine: ~Copyable {
   ///
   /// Called under the queue's lock.
   ///
-  /// - Returns: The word before, or nil if the operation has already started.
+  /// - Returns: The word before the change, or nil if the operation has already started.
   func markReady() -> OperationWord? {
     let before = set(OperationWord.wasReady)
     return before.phase == .pending ? before : nil
@@ -142,7 +142,7 @@ struct OperationStateMachine: ~Copyable {
   /// handling.
   ///
   /// - Parameter withCompletionBlock: True if the caller takes the completion block afterwards.
-  /// - Returns: True if this has ended the operation.
+  /// - Returns: True if this has finished the operation.
   func finishPlainly(withCompletionBlock: Bool = false) -> Bool {
     let end = OperationPhase.finished.rawValue | OperationWord.settled | OperationWord.notified
     let obstacles = OperationWord.endsSpecially & ~(withCompletionBlock ? OperationWord.completes : 0)
@@ -161,7 +161,7 @@ struct OperationStateMachine: ~Copyable {
   ///
   /// Called under the queue's lock.
   ///
-  /// - Returns: True if this has ended the operation.
+  /// - Returns: True if this has finished the operation.
   func finishCancelledPlainly() -> Bool {
     let end = OperationPhase.finished.rawValue | OperationWord.settled | OperationWord.notified
     // Without edges, only calls that have stopped the operation are counted.
@@ -224,15 +224,15 @@ struct OperationStateMachine: ~Copyable {
     }
   }
 
-  /// Ends the operation, from any phase.
+  /// Finishes the operation, from any phase.
   ///
-  /// - Returns: The word before, or nil if the operation had already ended.
+  /// - Returns: The word before the change, or nil if the operation had already ended.
   func finish() -> OperationWord? {
     update { word -> OperationWord? in
       guard word.phase != .finished else { return nil }
       let old = word
       word.phase = .finished
-      // A thread that is adding a dependency at this moment finds this flag, and takes the edge out again.
+      // A thread that is adding a dependency at this moment finds this flag and takes the edge out again.
       if old.unfinishedDependencies > 0 { word.rawValue |= OperationWord.dependenciesWereRead }
       return old
     }
@@ -265,7 +265,7 @@ struct OperationStateMachine: ~Copyable {
   /// Cancels an operation that has not ended.
   ///
   /// - Parameter fails: True to record a failure in the same step.
-  /// - Returns: The word before, or nil if nothing changed.
+  /// - Returns: The word before the change, or nil if nothing changed.
   func cancel(fails: Bool = false) -> OperationWord? {
     update { word -> OperationWord? in
       guard word.phase != .finished, !word.isCancelled else { return nil }
@@ -292,7 +292,7 @@ struct OperationStateMachine: ~Copyable {
   /// - Parameters:
   ///   - isNotified: True if there are no observers, so all waiters can continue.
   ///   - hasReleasedLinks: True if the links, which are closed, have no dependencies left.
-  /// - Returns: The word before.
+  /// - Returns: The word before the change.
   func settle(isNotified: Bool, hasReleasedLinks: Bool) -> OperationWord {
     set(
       OperationWord.settled | (isNotified ? OperationWord.notified : 0)
@@ -342,12 +342,13 @@ struct OperationStateMachine: ~Copyable {
   /// Announces an observer.
   ///
   /// - Parameter skipsStart: True if the observer need not be notified when the operation becomes ready or starts.
-  /// - Returns: The word before.
+  /// - Returns: The word before the change.
   func announceObserver(skipsStart: Bool) -> OperationWord {
     set(skipsStart ? OperationWord.observed : OperationWord.observed | OperationWord.observesStart)
   }
 
-  /// Announces that the thread that ends the operation must read the links; returns the word before, or the final word.
+  /// Announces that the thread that finishes the operation must read the links; returns the word before, or the final
+  /// word.
   func announceLink() -> OperationWord { announceBeforeEnd(OperationWord.linked) }
 
   /// Like ``announceLink()``, for the first completion block, if the links hold nothing else.
@@ -372,7 +373,7 @@ struct OperationStateMachine: ~Copyable {
 
   /// Sets flags, unless they are already set or the operation has ended; returns the word before.
   ///
-  /// So the word before the operation ended shows whether the thread that ended it had to heed the flags.
+  /// As a result, the word before the operation ended shows whether the thread that ended it had to heed the flags.
   private func announceBeforeEnd(_ flags: UInt64) -> OperationWord {
     var old = word.load(ordering: .acquiring)
     while OperationWord(rawValue: old).phase != .finished, old & flags != flags {
@@ -458,7 +459,7 @@ struct OperationStateMachine: ~Copyable {
     case late(OperationWord)
   }
 
-  /// Assigns a slot for a dependency, and counts the dependency.
+  /// Assigns a slot for a dependency and counts the dependency.
   ///
   /// - Parameter isCounted: True if the dependency has not finished. Otherwise, the caller holds the lock of the links,
   ///   and has announced that it reads the dependencies.
@@ -481,10 +482,10 @@ struct OperationStateMachine: ~Copyable {
 
   /// Counts another dependency, which has no slot.
   ///
-  /// The caller holds the lock of the links, and has announced that it reads the dependencies.
+  /// The caller holds the lock of the links and has announced that it reads the dependencies.
   ///
   /// - Parameter isCounted: True if the dependency has not finished.
-  /// - Returns: The word before, or nil if the operation has started.
+  /// - Returns: The word before the change, or nil if the operation has started.
   func addDependency(isCounted: Bool) -> OperationWord? {
     update { word -> OperationWord? in
       guard word.phase == .pending else { return nil }

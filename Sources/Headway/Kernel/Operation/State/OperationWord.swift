@@ -8,7 +8,7 @@ struct OperationWord {
   static let phaseMask: UInt64 = 0b11
   /// `cancel()` has been called.
   static let cancelled: UInt64 = 1 << 2
-  /// A queue has the sole right to accept the operation, and is accepting it or has accepted it.
+  /// A queue has the sole right to accept the operation and is accepting it or has accepted it.
   static let reserved: UInt64 = 1 << 3
   /// The operation is in its queue's lists or inbox, or is about to be, and the queue owns it.
   ///
@@ -35,7 +35,7 @@ struct OperationWord {
   static let hasThreadPriority: UInt64 = 1 << 13
   /// The subclass itself announces changes of `isExecuting`.
   static let announcesExecuting: UInt64 = 1 << 14
-  /// The links hold something that the thread that ends the operation must process, or a thread has read the queue
+  /// The links hold something that the thread that finishes the operation must process, or a thread has read the queue
   /// through them.
   ///
   /// Set under the lock of the links, never after the operation has ended, and never cleared.
@@ -91,7 +91,7 @@ struct OperationWord {
   /// The highest bits count the dependencies that have not finished, and the calls that have stopped the operation
   /// (``StoppedOperations``).
   static let oneDependency: UInt64 = 1 << dependencyShift
-  /// The maximum number of dependencies, not counting those that other threads are adding at the moment.
+  /// The maximum number of dependencies, not counting dependencies that other threads are adding at the moment.
   static let mostDependencies = 1 << 25
   /// The final word of an operation that has run in a queue without any special handling.
   ///
@@ -104,9 +104,9 @@ struct OperationWord {
   /// Flags that rule out starting the operation in one atomic step
   /// (``OperationStateMachine/beginPlainly(ifNeverReady:)``).
   static let startsSpecially = cancelled | heldBack | observesStart | hasThreadPriority | pendingCancellation
-  /// Flags that rule out ending the operation in one atomic step (``OperationStateMachine/finishPlainly()``).
+  /// Flags that rule out finishing the operation in one atomic step (``OperationStateMachine/finishPlainly()``).
   static let endsSpecially = endsUnderLock | hasWaiters | edged
-  /// Flags that make the thread that ends the operation read the links.
+  /// Flags that make the thread that finishes the operation read the links.
   static let endsUnderLock = linked | completes | observed | hasCancellationHandlers | failed
 
   var phase: OperationPhase {
@@ -126,9 +126,9 @@ struct OperationWord {
   ///
   /// The word does not record whether the end was reported.
   func hasReached(_ goal: WaitingGoal) -> Bool { goal == .settled ? isSettled : isNotified }
-  /// Whether it has run in a queue without any special handling: its links are those of a new operation.
+  /// Whether it has run in a queue without any special handling: its links are in the state of a new operation.
   var hasEndedPlainly: Bool { rawValue & ~Self.wasReady == Self.endOfPlain }
-  /// Whether releasing the operation can run user code other than that of its class.
+  /// Whether releasing the operation can run user code other than the code of its class.
   var hasUserObjects: Bool { rawValue & (Self.userObjects | Self.failed | Self.observed) != 0 }
   /// Whether a queue or `start()` has begun with it, and it has not finished.
   var isRunning: Bool { phase == .starting || phase == .executing }
@@ -159,7 +159,7 @@ struct OperationWord {
   var dependenciesWereRead: Bool { rawValue & Self.dependenciesWereRead != 0 }
   /// Whether the links may have details that no other flag indicates.
   var isDetailed: Bool { rawValue & Self.detailed != 0 }
-  /// Whether the thread that ends the operation has to process only its edges, and no other thread can access them.
+  /// Whether the thread that finishes the operation has to process only its edges, and no other thread can access them.
   var endsByEdgesAlone: Bool {
     rawValue & (Self.endsUnderLock | Self.dependenciesWereRead | Self.detailed) == 0 && unfinishedDependencies == 0
   }
@@ -199,7 +199,7 @@ struct OperationWord {
   /// Whether only its queue keeps it from starting.
   var isStartable: Bool { isReady && (!isHeldBack || isCancelled) }
 
-  /// Whether it is startable, and has been neither started nor cancelled.
+  /// Whether it is startable and has been neither started nor cancelled.
   var isWaitingForItsTurn: Bool { phase == .pending && !isCancelled && isStartable }
 
   /// After a dependency was counted down: whether it was the last one.
