@@ -37,14 +37,15 @@ struct JobController: Sendable {
     guard !queue.isClosed, queue.operationCount < maxJobCount else { return Self.refusal }
 
     let number = ledger.makeNumber()
-    let job = TaskOperation(.retry(.constant(maxAttemptCount: 3, delay: .milliseconds(5)))) { [ledger] attempt in
+    // The customers take turns.
+    let job = TaskOperation(
+      .name("job \(number)"), .key(customer), .timeout(.seconds(90)),
+      .retry(.constant(maxAttemptCount: 3, delay: .milliseconds(5)))
+    ) { [ledger] attempt in
       try await Task.sleep(for: .milliseconds(milliseconds))
       if attempt <= failureCount { throw TemporaryFailure() }
       ledger.end(number, .success)
     }
-    job.name = "job \(number)"
-    // The customers take turns.
-    job.policy = OperationPolicy(timeout: .seconds(90), key: customer)
     job.completionBlock = { [ledger, unowned job] in ledger.end(number, job.outcome) }
     queue.addOperation(job)
     // The queue might have been closed in the meantime. If so, it has rejected the job.

@@ -212,13 +212,13 @@ import Testing
     let (queue, policy) = (OperationQueue(), OperationPolicy(exclusiveResources: ["pause"]))
     let awaited = Mutex<Headway.Operation?>(nil)
     let outer = operation("outer", policy) { awaited.withLock { $0 }?.waitUntilFinished() }
-    let retried = TaskOperation(.retry(.constant(maxAttemptCount: 2, delay: .milliseconds(1)))) { attempt in
+    let retry = RetryPolicy.constant(maxAttemptCount: 2, delay: .milliseconds(1))
+    let retried = TaskOperation("retried", .policy(policy), .retry(retry)) { attempt in
       guard attempt == 1 else { return }
       queue.addOperation(outer)
       await until { ResourceTable.shared.withLock { $0.obstacle(of: outer.resourceGate!) } != nil }
       throw Problem()
     }
-    (retried.name, retried.policy) = ("retried", policy)
     awaited.withLock { $0 = retried }
     let event = try await cycle(in: queue, cancelling: retried, adding: [retried])
     #expect(event == "waits in a cycle: ‘outer’ waits for ‘retried’ waits for ‘outer’")

@@ -180,13 +180,13 @@ import Testing
   @Test("X2, X1: an operation that pauses releases its resources, and gets them again for the next attempt")
   func resources() async throws {
     let (queue, order) = (OperationQueue(on: clock), EventRecorder<String>())
-    let operation = TaskOperation(.retry(.constant(maxAttemptCount: 2, delay: .seconds(1)))) { attempt in
+    let retry = RetryPolicy.constant(maxAttemptCount: 2, delay: .seconds(1))
+    let operation = TaskOperation(.retry(retry), .exclusiveResources("retry")) { attempt in
       order.record("attempt \(attempt)")
       if attempt == 1 { throw Mishap() }
     }
-    operation.policy = OperationPolicy(exclusiveResources: ["retry"])
     let other = BlockOperation { order.record("other") }
-    other.policy = operation.policy
+    other.policy = OperationPolicy(exclusiveResources: ["retry"])
     queue.addOperation(operation)
     await clock.waitForSleepers(count: 1)
     queue.addOperation(other)
@@ -199,11 +199,12 @@ import Testing
   @Test("X2, X3: the timeout applies to each attempt, and the total timeout to all of them")
   func timeouts() async throws {
     let (queue, begun) = (OperationQueue(on: clock), EventRecorder<Int>())
-    let operation = TaskOperation(.retry(.constant(maxAttemptCount: 9, delay: .seconds(1)))) { [clock] attempt in
+    let retry = RetryPolicy.constant(maxAttemptCount: 9, delay: .seconds(1))
+    let operation = TaskOperation(.retry(retry), .timeout(.seconds(10)), .totalTimeout(.seconds(25))) {
+      [clock] attempt in
       begun.record(attempt)
       try await clock.sleep(for: .seconds(1_000))
     }
-    operation.policy = OperationPolicy(timeout: .seconds(10), totalTimeout: .seconds(25))
     queue.addOperation(operation)
     for attempt in 1...2 {
       await until { begun.count == attempt }
@@ -278,11 +279,11 @@ import Testing
     async throws
   {
     let (queue, begun) = (OperationQueue(on: clock), Gate())
-    let operation = TaskOperation(.retry(.constant(maxAttemptCount: 2, delay: .seconds(1)))) { [clock] _ in
+    let retry = RetryPolicy.constant(maxAttemptCount: 2, delay: .seconds(1))
+    let operation = TaskOperation(.retry(retry), .totalTimeout(.seconds(5))) { [clock] _ in
       begun.open()
       try await clock.sleep(for: .seconds(1_000))
     }
-    operation.policy = OperationPolicy(totalTimeout: .seconds(5))
     queue.addOperation(operation)
     await begun.untilOpen()
     await clock.waitForSleepers(count: 2)

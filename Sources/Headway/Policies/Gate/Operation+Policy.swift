@@ -1,7 +1,8 @@
 extension OperationProtocol {
   /// When the operation may start, how long it may take, and which resources it uses.
   ///
-  /// The default policy limits nothing.
+  /// The default policy limits nothing. A policy that you set replaces all settings of the previous one, including its
+  /// retries. To change one setting, set a property: `operation.policy.timeout = .seconds(10)`.
   ///
   /// - Precondition: You set it before you add the operation to a queue.
   @_disfavoredOverload
