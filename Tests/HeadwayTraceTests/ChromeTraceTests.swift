@@ -114,17 +114,16 @@ import Testing
     #expect(events.count == runs.count)
     var unmatched = Set(events.map { "\($0.name) \($0.ts ?? -1) \($0.dur ?? -1)" })
     for (name, run) in runs {
-      let length = (run.endTime ?? 0) - run.startTime
-      unmatched.remove("\(name) \(microseconds(run.startTime)) \(microseconds(length))")
+      let (start, end) = (nanoseconds(run.startTime), nanoseconds(run.endTime ?? .zero))
+      unmatched.remove("\(name) \(Double(start) / 1000) \(Double(end - start) / 1000)")
     }
     #expect(unmatched.isEmpty)
     #expect(trace.events("s").filter { $0.name == "dependency" }.count > 5000)
   }
 
-  /// Divides once, as the file does, so that both numbers are rounded in the same way.
-  private func microseconds(_ duration: Duration) -> Double {
-    let (seconds, attoseconds) = duration.components
-    return Double(seconds * 1_000_000_000 + attoseconds / 1_000_000_000) / 1000
+  /// The whole nanoseconds of a time, which the file contains.
+  private func nanoseconds(_ time: Duration) -> Int64 {
+    time.components.seconds * 1_000_000_000 + time.components.attoseconds / 1_000_000_000
   }
 
   @Test("Impossible times and positions still result in a valid file", arguments: 0..<100 as Range<UInt64>)
