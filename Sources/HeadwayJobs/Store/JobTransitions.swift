@@ -231,7 +231,7 @@ import Headway
   ///   - job: A job that is not running and has not ended.
   ///   - now: The time of the store's clock.
   public static func expire(_ job: inout JobRecord, at now: StoreTime) {
-    finish(&job, .cancelled, JobEndReason(.expired, "It had not started by its deadline."), at: now)
+    finish(&job, .cancelled, JobEndReason(.expired, "Its deadline passed while it waited."), at: now)
   }
 
   /// Fails an unfinished job because part of it can't be read.
