@@ -132,7 +132,7 @@ def landing(repository):
     for name, text in re.findall(r"^- \*\*(.*?)\.\*\* (.*?)(?=\n- |\n\n)", readme[:readme.index("```")], re.M | re.S):
         claims.append(f"<li><strong>{html.escape(name)}</strong> {html.escape(' '.join(text.split()))}</li>")
     modules, listed = [], []
-    section = readme[readme.index("| product |"):readme.index("\n## ", readme.index("| product |"))]
+    section = readme[readme.index("| product |"):]
     for row in section.splitlines()[2:]:
         if not row.startswith("|"):
             break
