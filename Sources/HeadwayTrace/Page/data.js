@@ -1,6 +1,10 @@
 // The recording, its layout, and words for them.
 
-const page = JSON.parse(document.getElementById("recording").textContent);
+/** Converts a `Duration`, which is encoded as the upper and lower 64 bits of a number of attoseconds, to nanoseconds. */
+const nanoseconds = (key, value) =>
+  /(time|duration)$/i.test(key) && Array.isArray(value) ? (value[0] * 2 ** 64 + value[1]) / 1e9 : value;
+
+const page = JSON.parse(document.getElementById("recording").textContent, nanoseconds);
 const { recording, extent } = page;
 const operations = recording.operations;
 const byId = (id) => document.getElementById(id);
@@ -18,12 +22,12 @@ operations.forEach((operation, position) => {
 });
 
 /** The largest unit that is not longer than a time, and its length. */
-const fittingUnit = (nanoseconds) =>
-  nanoseconds >= 1e9 ? ["s", 1e9] : nanoseconds >= 1e6 ? ["ms", 1e6] : nanoseconds >= 1e3 ? ["µs", 1e3] : ["ns", 1];
+const fittingUnit = (time) =>
+  time >= 1e9 ? ["s", 1e9] : time >= 1e6 ? ["ms", 1e6] : time >= 1e3 ? ["µs", 1e3] : ["ns", 1];
 
-function timeText(nanoseconds) {
-  const [unit, size] = fittingUnit(nanoseconds);
-  const value = nanoseconds / size;
+function timeText(time) {
+  const [unit, size] = fittingUnit(time);
+  const value = time / size;
   return `${Number(value.toFixed(size === 1 || value >= 100 ? 0 : value >= 10 ? 1 : 2))} ${unit}`;
 }
 
