@@ -100,7 +100,10 @@
   ///   - waiting: The waiting jobs of all queues.
   mutating func prune(at now: StoreTime, _ waiting: MemoryWaitingLists) {
     buckets = buckets.filter { $0.value.fullTime > now }
-    turns = turns.filter { !waiting.levels(of: $0.key.queue).isEmpty }
+    for place in turns.keys where waiting.levels(of: place.queue).isEmpty {
+      turns[place] = nil
+      changes.turns.insert(place)
+    }
   }
 
   func turn(of queue: String, level: Int) -> KeyTurn { turn(at: TurnKey(queue: queue, level: level)) }
