@@ -1,27 +1,25 @@
 import Headway
 
-func fetch(_ path: String) async throws -> String {
-  try await Task.sleep(for: .milliseconds(10))  // Simulates a request.
-  return "<\(path)>"
-}
-
-let queue = OperationQueue(name: "pages", maxConcurrentOperationCount: 4)
-
-// The second operation starts after the first has succeeded, and uses its value.
-let page = queue.addTask { try await fetch("page") }
-let image = queue.addTask(.dependingOn(page)) { try await fetch("image of " + page.value) }
-print(try await image.value)
-
-print(try await queue.concurrentMap(["a", "bb", "ccc"]) { try await fetch($0).count })  // Four at a time, in order.
-
-// Foundation's API: suspend, depend, ask why nothing runs, and cancel.
+let queue = OperationQueue(name: "photos", maxConcurrentOperationCount: 4)
 queue.isSuspended = true
-let save = queue.addTask("save") { print("never printed") }
-let report = BlockOperation { print("never printed") }
-report.name = "report"
-report.addDependency(save, requiring: .success)
-queue.addOperation(report)
-print(report.diagnosis)
-save.cancel()
-try await queue.untilAllOperationsAreFinished()
-print(report)
+
+// Retries with exponential backoff. Between attempts, the operation holds neither a thread nor a place in the queue.
+let photo = queue.addTask("download", .retry(.exponential(maxAttemptCount: 5))) { attempt in
+  try await download("cat.jpg", attempt)
+}
+// Starts after the download has succeeded, and uses its result. If the download fails, this operation never starts.
+let thumbnail = queue.addTask("resize", .dependingOn(photo)) {
+  try await resize(photo.value)
+}
+print(thumbnail.diagnosis)
+
+queue.isSuspended = false
+print(try await thumbnail.value)  // Throws the error of the step that failed.
+
+// Stand-ins for real work.
+struct Offline: Error {}
+func download(_ name: String, _ attempt: Int) async throws -> String {
+  if attempt == 1 { throw Offline() }
+  return name
+}
+func resize(_ photo: String) async throws -> String { "small \(photo)" }
