@@ -232,6 +232,8 @@ extension Operation {
     set {
       links.withLock { links in
         state.announceDetails()
+        // An instrument can read the dependencies when the operation has finished.
+        _ = state.announceReadOfDependencies()
         links.detailsCreatedIfNeeded.pointee.followerNumber = newValue
       }
     }
