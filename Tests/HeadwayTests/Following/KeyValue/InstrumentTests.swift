@@ -219,6 +219,8 @@ import Testing
     queue.addOperation(followed)
     queue.addOperation(BlockOperation(name: "third") {})
     try await queue.untilAllOperationsAreFinished()
+    // The last function returns inside the instruments after the queue may already be empty.
+    await until { first.calls.count >= 8 && second.calls.count >= 4 }
     let names = [first, second].map { witness in Set(witness.calls.events.map { $0.split(separator: " ").last! }) }
     #expect(names == [["second", "third"], ["third"]])
     #expect(first.calls.count == 8 && second.calls.count == 4)
