@@ -42,7 +42,7 @@ struct DependencyGraph: Sendable {
     return graph
   }
 
-  /// One node, then many nodes that wait only for that node, then one node that waits for all of them.
+  /// One node, many nodes that wait only for it, and one node that waits for all of them.
   static func fan(_ count: Int) -> Self {
     var graph = Self()
     graph.addNode(dependingOn: [])

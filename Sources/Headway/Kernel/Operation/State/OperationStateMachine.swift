@@ -148,6 +148,7 @@ struct OperationStateMachine: ~Copyable {
     let obstacles = OperationWord.endsSpecially & ~(withCompletionBlock ? OperationWord.completes : 0)
     var old = word.load(ordering: .relaxed)
     while old & (obstacles | OperationWord.phaseMask) == OperationPhase.executing.rawValue {
+      // In one order with threads that pin the batch: see `Batch.publishTaken(settled:)`.
       let (exchanged, original) = word.weakCompareExchange(
         expected: old, desired: old | end, ordering: .sequentiallyConsistent)
       if exchanged { return true }
