@@ -3,11 +3,11 @@ import Headway
 let queue = OperationQueue(name: "photos", maxConcurrentOperationCount: 4)
 queue.isSuspended = true
 
-// Retries with exponential backoff. Between attempts, the operation holds neither a thread nor a place in the queue.
+// Retries with exponential backoff, without holding a thread between attempts.
 let photo = queue.addTask("download", .retry(.exponential(maxAttemptCount: 5))) { attempt in
   try await download("cat.jpg", attempt)
 }
-// Starts after the download has succeeded, and uses its result. If the download fails, this operation never starts.
+// Starts after the download has succeeded, and uses its result.
 let thumbnail = queue.addTask("resize", .dependingOn(photo)) {
   try await resize(photo.value)
 }
