@@ -88,7 +88,7 @@ private struct DatabaseFindings {
       let text =
         visibility?.bool(0) == true
         ? "No transaction has been open for long."
-        : "No transaction of the role ‘\(visibility?.text(1) ?? "?")’ has been open for long. The role can't see how "
+        : "No transaction of the role “\(visibility?.text(1) ?? "?")” has been open for long. The role can't see how "
           + "long those of other roles have been open. Grant it pg_read_all_stats to check them, too."
       return .good("Transactions", text)
     }
@@ -113,7 +113,7 @@ private struct DatabaseFindings {
     let role = row?.text(0) ?? "?"
     return .good(
       "Privileges",
-      row?.bool(1) == true ? "The role ‘\(role)’ can run jobs." : "The role ‘\(role)’ can read jobs, but not run them.")
+      row?.bool(1) == true ? "The role “\(role)” can run jobs." : "The role “\(role)” can read jobs, but not run them.")
   }
 }
 #endif

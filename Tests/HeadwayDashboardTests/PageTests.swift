@@ -40,7 +40,7 @@ import Testing
       #expect(page.contains("<a href=\"./job/\(id)\">\(id)</a>"))
       #expect(page.contains("<a href=\"./job/\(failed)\">\(failed)</a>"))
       #expect(page.contains("1 / min"))
-      #expect(page.contains("100 % failed"))
+      #expect(page.contains("100% failed"))
       #expect(page.contains("<rect "))
     }
   }
@@ -143,8 +143,8 @@ import Testing
       #expect(workers.contains("<h2>scene</h2>"))
       #expect(workers.contains("<a href=\"./job/\(id)\">\(id)</a>"))
       let health = try await dashboard.page("/health")
-      #expect(health.contains("No running worker supports ‘unknown’, version 1"))
-      #expect(health.contains("Paused: ‘mail’."))
+      #expect(health.contains("No running worker supports “unknown”, version 1"))
+      #expect(health.contains("Paused: “mail”."))
       #expect(health.contains("SQLiteJobStore"))
     }
   }

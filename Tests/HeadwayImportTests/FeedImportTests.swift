@@ -159,11 +159,11 @@ struct FeedImportTests {
           issues == [
             RowIssue(
               table: "routes", lineNumber: 3, status: .importedWithIssue,
-              reason: "agency_id: there is no ‘nobody’ in agency.agency_id",
+              reason: "agency_id: there is no “nobody” in agency.agency_id",
               record: Array("Q,nobody,2,3".utf8)),
             RowIssue(
               table: "trips", lineNumber: 3, status: .importedWithIssue,
-              reason: "route_id: there is no ‘no \"way\"’ in routes.route_id",
+              reason: "route_id: there is no “no \"way\"” in routes.route_id",
               record: Array("\"no \"\"way\"\"\",D,U".utf8)),
           ])
         #expect(feed.reports.map(\.flaggedRowCount).reduce(0, +) == 2)
@@ -205,7 +205,7 @@ struct FeedImportTests {
       run(feed.operations)
       let issues = try workspace.feedRowIssues().filter { $0.status == .importedWithIssue }
       #expect(issues.map(\.lineNumber) == [3, 7])
-      let reason = "parent_station: there is no ‘gone’ in stops.stop_id"
+      let reason = "parent_station: there is no “gone” in stops.stop_id"
       #expect(issues.map(\.reason) == [reason, reason])
       #expect(issues.map(\.record) == [Array("S2,b,gone".utf8), Array("S4,f,gone".utf8)])
       let report = try #require(feed.reports.first { $0.table == "stops" })

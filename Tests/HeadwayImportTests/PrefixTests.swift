@@ -44,7 +44,7 @@ struct PrefixTests {
         folder: folder, into: database, tablePrefix: "b_", rejectedRowsFolder: workspace.path("rejected-rows"))
       run(feed.operations)
       #expect(
-        try workspace.feedRowIssues().map(\.reason) == ["route_id: there is no ‘R’ in b_routes.route_id"])
+        try workspace.feedRowIssues().map(\.reason) == ["route_id: there is no “R” in b_routes.route_id"])
     }
   }
 }

@@ -269,8 +269,8 @@ struct RejectedRowsTests {
       let issues = try parsedRowIssues(workspace.bytes(of: "rejected-rows.csv"))
       #expect(issues.map(\.lineNumber) == [3, 3, 5, 5, 6, 6, 9, 9])
       #expect(issues.allSatisfy { $0.status == .importedWithIssue })
-      #expect(issues.first?.reason == "i: ‘many’ is not a whole number; kept as text")
-      #expect(issues.dropFirst().first?.reason == "r: ‘near’ is not a number; kept as text")
+      #expect(issues.first?.reason == "i: “many” is not a whole number; kept as text")
+      #expect(issues.dropFirst().first?.reason == "r: “near” is not a number; kept as text")
       #expect(issues.first?.record == Array("2,many,near".utf8))
       #expect(operation.report.flaggedRowCount == 8)
     }

@@ -91,8 +91,8 @@ import Testing
     switch obstacle {
     case .none: #expect(text == "2")
     case .itself, .dependency, .chain: #expect(text.contains(", because job 1 must end first."))
-    case .key: #expect(text.contains(", because one job of the key ‘key’ runs at a time."))
-    case .queue: #expect(text.contains(", because the queue ‘default’ runs one job at a time."))
+    case .key: #expect(text.contains(", because one job of the key “key” runs at a time."))
+    case .queue: #expect(text.contains(", because the queue “default” runs one job at a time."))
     }
   }
 

@@ -23,7 +23,7 @@ import Testing
     let numbers = recording.events.compactMap { if case .started(let attempt) = $0 { attempt.number } else { nil } }
     #expect(numbers == [1, 2])
     let description = recording.events.first?.description
-    #expect(description == "enqueued job 1 (flaky) in ‘default’")
+    #expect(description == "enqueued job 1 (flaky) in “default”")
   }
 
   @Test("J110: jobs of a batch that a job adds are events")

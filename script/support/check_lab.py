@@ -55,7 +55,7 @@ def row(driver, technique):
 
 
 def number(text):
-    """Milliseconds of a text such as ‘17 ms’ or ‘4.99 s’."""
+    """Milliseconds of a text such as “17 ms” or “4.99 s”."""
     value, unit = text.split()
     return float(value) * (1 if unit == "ms" else 1000)
 
@@ -275,7 +275,7 @@ def check_crowd(driver, lab, count=100):
         seconds = run_technique(driver, technique)[0]
         driver.wait("all have seen it", lambda: all(
             b'"finished"' in received[before[viewer]:] for viewer, received in crowd.received.items()))
-        said(f"{technique} with {count} viewers: {seconds:.3f} s, {(seconds / alone[technique] - 1) * 100:+.1f} %")
+        said(f"{technique} with {count} viewers: {seconds:.3f} s, {(seconds / alone[technique] - 1) * 100:+.1f}%")
     crowd.end()
 
 

@@ -156,7 +156,7 @@ def check_pages(server):
     page = server.get("/queues")
     expect("<h1>Queues</h1>" in page and "queues.json" in page, "/queues is not the page of the queues")
     snapshot = json.loads(server.get("/queues.json"))
-    expect("jobs" in [queue.get("name") for queue in snapshot["queues"]], "/queues.json has no queue ‘jobs’")
+    expect("jobs" in [queue.get("name") for queue in snapshot["queues"]], "/queues.json has no queue “jobs”")
     return samples
 
 

@@ -1,8 +1,8 @@
 import Synchronization
 
 extension OperationProtocol {
-  /// A sentence that explains why the operation is not running: “‘save’ waits for ‘parse’, which is suspended in queue
-  /// ‘import’”.
+  /// A sentence that explains why the operation is not running, for example `“save” waits for “parse”, which is
+  /// suspended in queue “import”`.
   ///
   /// Use it to find operations that are stuck, and in logs. The sentence describes the current state and has no full
   /// stop.
@@ -108,7 +108,7 @@ extension Operation {
     else { return nil }
     let first = obstacle.operations.first.map(\.label) ?? ""
     let others = obstacle.operations.count > 1 ? " and \(obstacle.operations.count - 1) more" : ""
-    let resource = "waits for the resource ‘\(obstacle.name)’"
+    let resource = "waits for the resource “\(obstacle.name)”"
     return obstacle.isInUse ? "\(resource), which is used by \(first)\(others)" : "\(resource) behind \(first)\(others)"
   }
 
@@ -138,13 +138,13 @@ extension Operation {
     }
     if situation.predecessorCount > 0 { return "waits behind a barrier in \(queue.label)" }
     if let obstacle = situation.keyObstacle, let key = laneMember?.key {
-      let place = "of the key ‘\(key)’ in \(queue.label)"
+      let place = "of the key “\(key)” in \(queue.label)"
       return switch obstacle {
       case .breaker: "waits for the circuit breaker \(place)\(wait)"
       case .rate: "waits for the rate limit \(place)\(wait)"
       case .count(let running, let limit):
         """
-        waits for another operation with the key ‘\(key)’ in \(queue.label), which runs \(running) of at most \(limit)\
+        waits for another operation with the key “\(key)” in \(queue.label), which runs \(running) of at most \(limit)\
         \(situation.keyHolders.first.map { ": \($0.label)" } ?? "")
         """
       }
@@ -169,7 +169,7 @@ extension Operation {
     if let queue { parts.append("in \(queue.label)") }
     if queuePriority != .normal { parts.append("priority \(queuePriority)") }
     if qualityOfService != .default { parts.append("quality of service \(qualityOfService)") }
-    if let progress, progress.totalUnitCount > 0 { parts.append("\(Int(progress.fractionCompleted * 100)) % done") }
+    if let progress, progress.totalUnitCount > 0 { parts.append("\(Int(progress.fractionCompleted * 100))% done") }
     let waitedFor = dependencies.filter { !$0.isFinished }.map(\.label)
     if !waitedFor.isEmpty { parts.append("waits for \(waitedFor.joined(separator: ", "))") }
     return parts.joined(separator: "; ")

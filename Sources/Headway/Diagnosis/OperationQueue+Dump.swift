@@ -46,7 +46,7 @@ extension ProcessSnapshot {
 }
 
 extension OperationQueueSnapshot: CustomStringConvertible {
-  fileprivate var label: String { name.map { "queue ‘\($0)’" } ?? "a queue without a name" }
+  fileprivate var label: String { name.map { "queue “\($0)”" } ?? "a queue without a name" }
 
   /// The queue, and the diagnosis of each operation, a line for each.
   public var description: String {
@@ -62,7 +62,7 @@ extension OperationQueueSnapshot: CustomStringConvertible {
 }
 
 extension OperationSnapshot: CustomStringConvertible {
-  fileprivate var label: String { name.map { "‘\($0)’" } ?? type }
+  fileprivate var label: String { name.map { "“\($0)”" } ?? type }
 
   /// The diagnosis, with the times, the attempt and the progress.
   public var description: String {
@@ -70,7 +70,7 @@ extension OperationSnapshot: CustomStringConvertible {
     if let timeSinceAdded { parts.append("added \(timeSinceAdded.inMilliseconds) ago") }
     if let timeSinceStarted { parts.append("started \(timeSinceStarted.inMilliseconds) ago") }
     if let attempt, attempt > 1 { parts.append("attempt \(attempt)") }
-    if let fractionCompleted { parts.append("\(Int(fractionCompleted * 100)) % done") }
+    if let fractionCompleted { parts.append("\(Int(fractionCompleted * 100))% done") }
     return parts.joined(separator: ", ")
   }
 }

@@ -51,21 +51,21 @@ public enum JobEvent: Hashable, Sendable, CustomStringConvertible {
   /// The event and the job, for example `started job 7 (resize)`.
   public var description: String {
     switch self {
-    case .enqueued(let id, let kind, let queue): "enqueued job \(id) (\(kind)) in ‘\(queue)’"
+    case .enqueued(let id, let kind, let queue): "enqueued job \(id) (\(kind)) in “\(queue)”"
     case .claimed(let attempt): "claimed \(attempt)"
     case .started(let attempt): "started \(attempt)"
     case .progressed(let attempt, let progress):
-      "\(attempt) is \(Int(progress.fraction * 100)) % done" + (progress.text.map { ": \($0)" } ?? "")
+      "\(attempt) is \(Int(progress.fraction * 100))% done" + (progress.text.map { ": \($0)" } ?? "")
     case .ended(let attempt, let action): "\(attempt) \(action.summary)"
     case .leaseLost(let attempt): "\(attempt) no longer runs its job"
     case .stuck(let attempt, let duration): "\(attempt) was cancelled \(duration) ago, but has not returned"
     case .rescued(let id, let count): "rescued job \(id), crash \(count)"
     case .crashed(let id, let reason): "job \(id) has failed (\(reason))"
     case .unknownKind(let jobs, let queue):
-      "\(jobs.count == 1 ? "1 job waits" : "\(jobs.count) jobs wait") in ‘\(queue)’, and no worker supports version "
+      "\(jobs.count == 1 ? "1 job waits" : "\(jobs.count) jobs wait") in “\(queue)”, and no worker supports version "
         + "\(jobs.version) of the kind \(jobs.kind)"
-    case .paused(let queue): "paused ‘\(queue)’"
-    case .resumed(let queue): "resumed ‘\(queue)’"
+    case .paused(let queue): "paused “\(queue)”"
+    case .resumed(let queue): "resumed “\(queue)”"
     case .changed(let command, let count): "changed \(count) \(count == 1 ? "job" : "jobs"): \(command)"
     case .workerStarted(let worker): "worker \(worker) started"
     case .workerStopped(let worker): "worker \(worker) stopped"

@@ -104,7 +104,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
     }
     let others = alone.count > 1 ? " and \(Readable.count(alone.count - 1, "other queue"))" : ""
     return Finding(
-      level: .bad, name: "Queues", text: "Jobs wait in ‘\(first.name)’\(others), but no worker serves the queue.")
+      level: .bad, name: "Queues", text: "Jobs wait in “\(first.name)”\(others), but no worker serves the queue.")
   }
 
   private static func kinds(_ overview: JobsOverview) -> Finding {
@@ -114,7 +114,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
       let serving = workers.filter { $0.description.serves(queue.name) }
       guard !serving.isEmpty else { continue }
       for jobs in queue.waiting where !serving.contains(where: { $0.knows(jobs.kind, version: jobs.version) }) {
-        unknown.append("‘\(jobs.kind)’, version \(jobs.version)")
+        unknown.append("“\(jobs.kind)”, version \(jobs.version)")
       }
     }
     guard let first = unknown.first else {
@@ -126,7 +126,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
   }
 
   private static func paused(_ overview: JobsOverview) -> Finding {
-    let paused = overview.snapshot.queues.filter(\.counts.isPaused).map { "‘\($0.name)’" }
+    let paused = overview.snapshot.queues.filter(\.counts.isPaused).map { "“\($0.name)”" }
     return paused.isEmpty
       ? Finding(level: .good, name: "Pauses", text: "No queue is paused.")
       : Finding(level: .warning, name: "Pauses", text: "Paused: \(paused.joined(separator: ", ")).")
@@ -165,7 +165,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
     }
     return Finding(
       level: .bad, name: "Schedules",
-      text: "\(Readable.count(late.count, "schedule")) late, for example ‘\(first.name)’. Workers add the jobs of "
+      text: "\(Readable.count(late.count, "schedule")) late, for example “\(first.name)”. Workers add the jobs of "
         + "schedules, so check that one is running.")
   }
 

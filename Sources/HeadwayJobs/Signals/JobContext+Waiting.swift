@@ -39,7 +39,7 @@ extension JobContext {
     } catch {
       throw JobError(
         .undecodableSignal,
-        "The value of a signal ‘\(name)’ of job \(id) can't be decoded as \(type): \(error). Send a value of this type "
+        "The value of a signal “\(name)” of job \(id) can't be decoded as \(type): \(error). Send a value of this type "
           + "to another job, or catch this error and wait for the next signal.", underlyingError: error)
     }
   }

@@ -15,7 +15,7 @@ extension TableReport {
     for column in convertedColumns {
       sentences.append(
         "\(table): \(column.values) of the column \(column.column) (\(column.declaredType)) became numbers with "
-          + "another text, the first ‘\(column.firstValue)’ in line \(column.firstLineNumber). To keep the text, "
+          + "another text, the first “\(column.firstValue)” in line \(column.firstLineNumber). To keep the text, "
           + "declare the column as TEXT.")
     }
     return sentences

@@ -124,7 +124,7 @@ struct FetchCommand: AsyncParsableCommand {
     // The partial file of one download must not be the file of another.
     names += names.flatMap { name in DownloadOperation.partialEndings.map { name + $0 } }
     if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
-      throw ValidationError("More than one of these files would be named ‘\(twice)’. Download them one at a time.")
+      throw ValidationError("More than one of these files would be named “\(twice)”. Download them one at a time.")
     }
   }
 

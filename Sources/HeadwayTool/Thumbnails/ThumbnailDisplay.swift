@@ -44,7 +44,7 @@ final class ThumbnailDisplay: ProgressDisplay, @unchecked Sendable {
     case .plain where lastStep.advance(to: percent / 10):
       let left = ProgressLine.left(counts.fraction, seconds: seconds)
       let parts = ["\(counts.ended.grouped) of \(counts.total.grouped)", left].compactMap { $0 }
-      StandardStream.error.writeLine("thumbnails: \(percent) %, \(parts.joined(separator: ", "))")
+      StandardStream.error.writeLine("thumbnails: \(percent)%, \(parts.joined(separator: ", "))")
     case .json where lastStep.advance(to: percent):
       StandardStream.output.writeLine(event("progress", counts, seconds: seconds, exitCode: nil))
     default: break

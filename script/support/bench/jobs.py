@@ -240,7 +240,7 @@ def alone_table(results):
     if results.latency:
         lines.append(f"\nAn idle worker begins a job of another process after {results.latency['medianMilliseconds']:.1f} "
                      f"ms (median) and {results.latency['percentile99Milliseconds']:.1f} ms (99th percentile).")
-    return "\n".join(lines) + (f"\n\nIdle for {idle['seconds']:.0f} s: {idle['processorPercent']:.3f} % of a processor, "
+    return "\n".join(lines) + (f"\n\nIdle for {idle['seconds']:.0f} s: {idle['processorPercent']:.3f}% of a processor, "
                                f"{idle['writtenBytes']:,} bytes written.")
 
 
@@ -341,8 +341,8 @@ def judge_waiting(results):
 
 def judge_idle(results):
     percent, written = results.idle["processorPercent"], results.idle["writtenBytes"]
-    return Verdict("a worker with nothing to do", f"{percent:.3f} % of a processor, {written:,} bytes written",
-                   "< 0.1 %, none", percent < 0.1 and written == 0)
+    return Verdict("a worker with nothing to do", f"{percent:.3f}% of a processor, {written:,} bytes written",
+                   "< 0.1%, none", percent < 0.1 and written == 0)
 
 
 def table(results, queues, mode):

@@ -108,11 +108,11 @@ def other_figures(results):
     """The secondary figures of some workloads."""
     lines = ["| figure | " + " | ".join(NAMES.values()) + " |", "|---" * (len(NAMES) + 1) + "|"]
     for title, workload, name, scale in (
-        ("one: add → done → wake, 95 %, ns", "one-operation", "p95", 1),
+        ("one: add → done → wake, 95%, ns", "one-operation", "p95", 1),
         ("interactive, idle, µs to start", "interactive-latency", "idle", 1),
-        ("interactive, idle, 95 %, µs", "interactive-latency", "idle95", 1),
+        ("interactive, idle, 95%, µs", "interactive-latency", "idle95", 1),
         ("interactive, burning, µs to start", "interactive-latency", "burning", 1),
-        ("interactive, burning, 95 %, µs", "interactive-latency", "burning95", 1),
+        ("interactive, burning, 95%, µs", "interactive-latency", "burning95", 1),
         ("hold-up, longest, ms", "hold-up", "longest", 1),
         *[(f"{title}, ns each", workload, name, 1) for what, workload in (
             ("a key path", "key-path-observed"), ("events", "events-observed"), ("progress", "progress-observed"))

@@ -365,10 +365,10 @@ open class Operation: @unchecked Sendable {
     set { setName(newValue) }
   }
 
-  /// The operation's name, or its type if it has no name, and its state: `‘parse’ (executing)`.
+  /// The operation's name, or its type if it has no name, and its state: `“parse” (executing)`.
   ///
-  /// If the operation has failed, the description includes the error: `‘parse’ (failed: line 7 is damaged)`. A group's
-  /// description also names the operation that failed first: `‘import’ (failed in ‘parse’: line 7 is damaged)`.
+  /// If the operation has failed, the description includes the error: `“parse” (failed: line 7 is damaged)`. A group's
+  /// description also names the operation that failed first: `“import” (failed in “parse”: line 7 is damaged)`.
   open var description: String { shortDescription }
 
   /// The description with the type, the queue, the priority, the progress and the unfinished dependencies.

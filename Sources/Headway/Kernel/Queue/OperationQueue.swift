@@ -466,5 +466,5 @@ extension OperationQueue: CustomStringConvertible, CustomDebugStringConvertible 
   }
 
   /// The word “queue” and the name in quotation marks, for messages.
-  final var label: String { name.map { "queue ‘\($0)’" } ?? "a queue without a name" }
+  final var label: String { name.map { "queue “\($0)”" } ?? "a queue without a name" }
 }

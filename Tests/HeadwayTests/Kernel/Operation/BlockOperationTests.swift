@@ -75,7 +75,7 @@ import Testing
     }
     let state = isRunning ? "executing" : "finished"
     #expect(
-      result.message.contains("addExecutionBlock(_:) on ‘parse’ (\(state)): add blocks before the operation starts."))
+      result.message.contains("addExecutionBlock(_:) on “parse” (\(state)): add blocks before the operation starts."))
   }
 
   @Test("B1: a block that is added while the queue starts the operation runs, too") func addingWhileStarting() {
@@ -104,7 +104,7 @@ import Testing
       token.invalidate()
     }
     #expect(
-      result.message.contains("addExecutionBlock(_:) on ‘parse’ (executing): add blocks before the operation starts."))
+      result.message.contains("addExecutionBlock(_:) on “parse” (executing): add blocks before the operation starts."))
   }
 
   @Test("O8: an operation that was cancelled before it ran releases its blocks", arguments: [true, false])

@@ -225,10 +225,10 @@ import Testing
     queue.addOperation(waiting)
     queue.close()
     queue.addOperation(late)
-    #expect(queue.description == "queue ‘import’ (1 operation, suspended, closed)")
-    #expect(waiting.diagnosis == "‘parse’ is suspended in queue ‘import’; the queue is closed")
-    #expect(late.diagnosis == "‘save’ was cancelled: queue ‘import’ is closed and accepts no more operations")
-    #expect(late.description == "‘save’ (cancelled: queue ‘import’ is closed and accepts no more operations)")
+    #expect(queue.description == "queue “import” (1 operation, suspended, closed)")
+    #expect(waiting.diagnosis == "“parse” is suspended in queue “import”; the queue is closed")
+    #expect(late.diagnosis == "“save” was cancelled: queue “import” is closed and accepts no more operations")
+    #expect(late.description == "“save” (cancelled: queue “import” is closed and accepts no more operations)")
     queue.cancelAllOperations()
   }
 

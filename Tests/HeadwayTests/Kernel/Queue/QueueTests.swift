@@ -72,8 +72,8 @@ import Testing
       if wrong == .executing || wrong == .finished { operation.start() }
       queue.addOperation(operation)
     }
-    #expect(result.message.contains("‘parse’ ("))
-    #expect(result.message.contains("was added to queue ‘import’, but \(wrong.reason)"))
+    #expect(result.message.contains("“parse” ("))
+    #expect(result.message.contains("was added to queue “import”, but \(wrong.reason)"))
   }
 
   @Test("Q2: a batch is checked as a whole before any of it is added") func batch() async {
@@ -182,7 +182,7 @@ import Testing
       queue.name = "import"
       queue.maxConcurrentOperationCount = -2
     }
-    #expect(result.message.contains("maxConcurrentOperationCount of queue ‘import’ was set to -2"))
+    #expect(result.message.contains("maxConcurrentOperationCount of queue “import” was set to -2"))
   }
 
   @Test("Q4: suspension stops starting, but not running operations, and adding continues") func suspension() {

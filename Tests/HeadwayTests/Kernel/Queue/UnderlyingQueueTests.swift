@@ -127,7 +127,7 @@ import Testing
       queue.addOperation {}
       queue.underlyingQueue = .global()
     }
-    #expect(result.message.contains("The underlying queue of queue ‘busy’ was set while it held operations"))
+    #expect(result.message.contains("The underlying queue of queue “busy” was set while it held operations"))
   }
 
   @Test("Q9: it can be the main dispatch queue") func mainDispatchQueue() async throws {
