@@ -218,6 +218,12 @@ struct Note: Job {
       #expect(value == 2)
     }
     #expect(try app.photoCount() == 1)
+    for _ in 0..<2 {
+      try await context().checkpoint("step without a value") { database in
+        try database.execute(sql: "UPDATE photo SET size = size + 1")
+      }
+    }
+    #expect(try await app.pool.read { try Int.fetchAll($0, sql: "SELECT size FROM photo") } == [3])
     let ended = await #expect(throws: JobError.self) {
       try await context().checkpoint("end") { database in
         try database.execute(sql: "DELETE FROM photo; COMMIT")

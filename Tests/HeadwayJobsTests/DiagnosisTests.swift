@@ -158,7 +158,7 @@ import Testing
     try await workshop.worker(Flaky.self, Sum.self).drain()
     let failed = try await diagnosis()
     #expect(failed.hasPrefix("job 1 (flaky) has failed at "))
-    #expect(failed.hasSuffix(": failed: Attempt 1 failed.; the last error: TestError(text: \"test\")"))
+    #expect(failed.hasSuffix(", in attempt 1: TestError(text: \"test\")"))
     #expect(try await diagnosis(of: 2).hasPrefix("job 2 (sum) has succeeded at "))
     #expect(try await diagnosis(of: 3) == "job 3 (sum) was cancelled at 2027-01-15T08:00:00.000Z: cancelled")
     #expect(try await diagnosis(of: 4) == "job 4 is not in the store: it was deleted or never existed")

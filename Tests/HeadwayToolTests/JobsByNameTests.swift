@@ -125,7 +125,7 @@ struct JobsByNameTests {
         "account   one at a time, in order  1     1 of 1  reached",
         "customer  9 at a time              2     2 of 9", "service   5 per 60.0 seconds       1     -",
       ])
-    #expect(try await run("queues", "limits", "--limit", "3").output.last == "1 more. Use --limit to list them.")
+    #expect(try await run("queues", "limits", "--limit", "3").output.last == "1 more limit. Use --limit to list all.")
     let objects = try await run("queues", "limits", "--json").objects()
     #expect(objects.map { $0["running"] as? Int } == [2, 1, 2, 1])
     #expect(objects.map { $0["runningWeight"] as? Int } == [4, 1, 2, 1])

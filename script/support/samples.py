@@ -248,7 +248,9 @@ def linked(imported, products):
     found, pending = [], list(imported)
     while pending:
         module = pending.pop()
-        folders = [ROOT / "Sources" / module, *products.parents[1].glob(f"checkouts/*/Sources/{module}")]
+        folders = [ROOT / "Sources" / module]
+        for place in ("Sources/", ""):  # Most packages keep their modules in Sources, but GRDB doesn't.
+            folders += products.parents[1].glob(f"checkouts/*/{place}{module}")
         folder = next((folder for folder in folders if folder.is_dir()), None)
         if module in found or folder is None or not (products / f"{module}.build").is_dir():
             continue

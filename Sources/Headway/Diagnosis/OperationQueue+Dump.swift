@@ -56,7 +56,7 @@ extension OperationQueueSnapshot: CustomStringConvertible {
     if isClosed { parts.append("closed") }
     var lines = ["\(label) (\(parts.joined(separator: ", ")))"]
     lines += operations.map { "  \($0.description)" }
-    if operations.count < operationCount { lines.append("  … and \(operationCount - operations.count) more") }
+    if operations.count < operationCount { lines.append("  … \((operationCount - operations.count).otherOperations)") }
     return lines.joined(separator: "\n")
   }
 }
@@ -76,8 +76,8 @@ extension OperationSnapshot: CustomStringConvertible {
 }
 
 extension Duration {
-  /// The duration, rounded down to whole milliseconds.
-  var inMilliseconds: Duration { .milliseconds(Int(self / .milliseconds(1))) }
+  /// The duration, rounded to whole milliseconds for messages.
+  var inMilliseconds: Duration { .milliseconds(Int(min(self / .milliseconds(1), 1e15).rounded())) }
 }
 
 /// Prints the dump when signals arrive.

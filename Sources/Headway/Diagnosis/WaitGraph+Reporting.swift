@@ -58,7 +58,7 @@ extension KnownWait {
     case .end(let operation): return operation.label
     case .state(let operation): return "the next state of \(operation.label)"
     case .first(let operations):
-      let others = operations.count > 1 ? " or one of \(operations.count - 1) more" : ""
+      let others = operations.count > 1 ? " or one of \((operations.count - 1).otherOperations)" : ""
       return "\(operations.first?.label ?? "nothing")\(others)"
     case .empty(let queue): return "all operations of \(queue.label)"
     case .place(let queue): return "room in \(queue.label)"

@@ -17,7 +17,7 @@ struct JobDiagnosis {
     case .waiting: "waits because \(obstacle)"
     case .running: runningPredicate
     case .succeeded: "has succeeded\(at(job.finishedTime)), in attempt \(job.attempt)"
-    case .failed: "has failed\(at(job.finishedTime))\(reason)\(lastError)"
+    case .failed: "has failed\(at(job.finishedTime))\(failure)"
     case .cancelled: "was cancelled\(at(job.finishedTime))\(reason)"
     }
   }
@@ -28,7 +28,8 @@ struct JobDiagnosis {
     case 0: return "was waiting for other jobs, which have ended in the meantime"
     case 1: return "waits for job \(first)"
     case ...5: return "waits for the jobs \(first)"
-    default: return "waits for the jobs \(first) and \(unmet.count - 5) more"
+    case 6: return "waits for the jobs \(first), and 1 other job"
+    default: return "waits for the jobs \(first), and \(unmet.count - 5) other jobs"
     }
   }
 
@@ -152,6 +153,14 @@ struct JobDiagnosis {
   private func at(_ time: StoreTime?) -> String { time.map { " at \($0)" } ?? "" }
 
   private var reason: String { job.reason.map { ": \($0)" } ?? "" }
+
+  private var failure: String {
+    // The text of this reason repeats that the attempt has failed.
+    if job.reason?.code == .failed, let error = job.history.errors.last {
+      return ", in attempt \(job.attempt): \(error.text)"
+    }
+    return reason + lastError
+  }
 
   private var lastError: String { job.history.errors.last.map { "; the last error: \($0.text)" } ?? "" }
 }

@@ -73,7 +73,7 @@ import Testing
     queue.addOperations(operations, waitUntilFinished: false)
     #expect(
       operations[3].diagnosis
-        == "“d” waits for “c”, which waits (through 1 other) for “a”, which is suspended in queue “import”")
+        == "“d” waits for “c”, which waits (through 1 other operation) for “a”, which is suspended in queue “import”")
   }
 
   @Test("Q14: the diagnosis describes limits, barriers and operations that execute") func places() {
@@ -93,7 +93,7 @@ import Testing
     let barrier = queue.operations[2]
     #expect(
       barrier.diagnosis
-        == "BlockOperation is a barrier in queue “import” and waits for what was added before it, 2 in number")
+        == "BlockOperation is a barrier in queue “import” and waits for operations added before it: 2")
     running.finish()
     executor.runSteps()
     #expect(queue.operationCount == 0)

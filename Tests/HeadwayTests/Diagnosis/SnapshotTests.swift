@@ -251,7 +251,7 @@ import Glibc
     let position = try #require(lines.firstIndex(of: "queue “dump” (102 operations, 1 of 1 slots in use)"))
     #expect(lines[position + 1] == "  “first” is executing")
     #expect(lines[position + 2].hasPrefix("  “later” waits for "))
-    #expect(lines[position + 101] == "  … and 2 more")
+    #expect(lines[position + 101] == "  … 2 other operations")
     #expect(lines.contains { $0.hasPrefix("thread headway-") && $0.hasSuffix(" on “first” of queue “dump”") })
     end.open()
     try await queue.untilAllOperationsAreFinished()
