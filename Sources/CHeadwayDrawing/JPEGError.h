@@ -11,7 +11,7 @@
 
 #include "CHeadwayDrawing.h"
 
-/// Ends the function that called libjpeg with a `longjmp` to `jump`, which that function has set.
+/// Leaves the function that called libjpeg with a `longjmp` to `jump`, which that function has set.
 typedef struct headway_jpeg_error {
   struct jpeg_error_mgr manager;
   jmp_buf jump;

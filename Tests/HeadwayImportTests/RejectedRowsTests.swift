@@ -30,8 +30,8 @@ struct RejectedRowsTests {
       Case("a surrogate in UTF-8", bytes: [0x38, 0x2C, 0xED, 0xA0, 0x80], "not valid UTF-8"),
       Case("nothing where something is required", ",a", "id is empty"),
       Case("nothing in quotes", "\"\",a", "id is empty"),
-      Case("a key that was there", "1,again", "an earlier row has this key (id)"),
-      Case("a key that was there, in quotes", "\"1\",\"a\ngain\"", "an earlier row has this key (id)"),
+      Case("a repeated key", "1,again", "an earlier row has this key (id)"),
+      Case("a repeated key, in quotes", "\"1\",\"a\ngain\"", "an earlier row has this key (id)"),
     ]
   }
 

@@ -306,7 +306,7 @@ import Testing
       let visible = try await store.findings(measuringCommit: false)
       return text("Connections", visible) == "\(count) of 300 connections are in use."
     }
-    #expect(text("Transactions", all) == "No transaction has been open for long.")
+    #expect(text("Transactions", all) == "No transaction has been open for a long time.")
     #expect(text("Transactions", visible)?.contains("pg_read_all_stats") == true)
     try test.psql("GRANT pg_read_all_stats TO \"\(test.schema) read\"")
     let granted = try await store.findings(measuringCommit: false)

@@ -76,7 +76,7 @@ private struct TwiceFinished: Job {
     await app.store.close()
   }
 
-  /// SQLite's own errors after which it can't continue a transaction.
+  /// SQLite's own errors that prevent it from continuing a transaction.
   static let severe: [ResultCode] = [.SQLITE_CORRUPT, .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_INTERRUPT]
 
   @Test("J135: an error of another database in the code affects no other request", arguments: severe)

@@ -64,7 +64,7 @@ struct SourcesTests {
     #expect(
       Array(ofFeed.errors.prefix(2)) == [
         "headway: feed/fares/f.txt is not imported. \(advice)",
-        "headway: feed/Stops.TXT does not look like a table, and is left out.",
+        "headway: feed/Stops.TXT does not look like a table, so it is skipped.",
       ])
     #expect([ofFolder.status, ofArchive.status, ofFeed.status] == [0, 0, 0])
   }
@@ -217,7 +217,7 @@ struct SourcesTests {
     let run = try await expect(65, "1.csv", "2.csv", "--output", "db", "--table", "t")
     #expect(
       run.errors == [
-        "headway: 2.csv:1: The columns are not those of 1.csv, which goes into the same table: "
+        "headway: 2.csv:1: The columns differ from 1.csv, which is for the same table: "
           + "there is no name, and nick besides."
       ])
     #expect(try folder.query("SELECT count(*) FROM sqlite_master WHERE name = 't'", in: "db") == [["0"]])

@@ -43,7 +43,7 @@ struct TerminalTests {
     #expect(!screen.contains { $0.contains("left") })
   }
 
-  @Test("I6: --watch shows the last rows of the table and the row count") func watch() async throws {
+  @Test("I6: --watch shows the table's last rows and the row count") func watch() async throws {
     try folder.writeSmallFeed(to: "feed")
     let screen = try #require(Terminal.screen(after: try await run(["import", "feed", "db", "--watch", "stops"])))
     let title = try #require(screen.firstIndex { $0.hasPrefix("── stops: 2 rows") })

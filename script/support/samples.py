@@ -173,7 +173,7 @@ class Compiler:
             "-package-name", package, *files)
 
     def check_program(self, number, program):
-        """Checks a program, and runs it if it is a test or its output is known."""
+        """Checks a program. Runs it if it is a test or its output is known."""
         folder = self.folder / f"Program{number}"
         folder.mkdir()
         main = folder / ("Tests.swift" if program.is_test else "main.swift")

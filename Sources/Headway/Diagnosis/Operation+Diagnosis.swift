@@ -31,7 +31,7 @@ extension Operation {
       return "is executing\(endsWithMain ? ", and blocked" : ""): it waits for \(waitedFor)\(cycle)"
     case .starting:
       return overridesIsFinished
-        ? "has been started, and has not posted that its isFinished is true" : "has been started"
+        ? "has been started and has not posted that its isFinished is true" : "has been started"
     case .pending: break
     }
     if word.isCancelled { return ownObstacle }
@@ -120,7 +120,7 @@ extension Operation {
   private func obstacle(in queue: OperationQueue) -> String {
     let word = state.current
     if hasGate, !word.isCancelled, let obstacle = obstacleInPolicy { return obstacle }
-    if word.isHeldBack, !word.isCancelled { return "is held back by itself: its isReady answers false" }
+    if word.isHeldBack, !word.isCancelled { return "is held back by its own isReady, which returns false" }
     let time = queue.startTime
     let (situation, isElsewhere) = queue.update(collectingBatches: true) { state in
       var situation = state.admission.situation(of: self)

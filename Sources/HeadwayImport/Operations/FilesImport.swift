@@ -154,7 +154,7 @@ package struct FilesImport: Sendable {
       ].compactMap { $0 }
       throw ImportError(
         .badHeader, path: file.path, lineNumber: 1,
-        context: "The columns are not those of \(known.path), which goes into the same table: "
+        context: "The columns differ from \(known.path), which is for the same table: "
           + "there is \(differences.joined(separator: ", and ")).")
     }
     return (hasHeader, first?.columns)

@@ -82,7 +82,7 @@ final class TableImport {
     operation.noteEnd(target)
     for note in encoder.notes { operation.note(note) }
     if records.isEncodingAssumed, operation.report.layout?.isEncodingAssumed == false {
-      operation.note("the text is not UTF-8, and was read as \(records.encoding): --encoding names another one")
+      operation.note("the text is not UTF-8 and was read as \(records.encoding): --encoding names another one")
     }
     operation.noteUnchecked(try target.uncheckedReferences())
     isComplete = true

@@ -57,7 +57,7 @@ struct RowEncoder {
   ///   - known: The keys of the table that a column refers to, by column.
   ///   - seen: The keys of earlier files, if the encoder must find duplicate keys; nil if the database finds them.
   ///   - header: The fields of the header.
-  ///   - options: How to treat rows with other numbers of fields, and which strings mean that a field has no value.
+  ///   - options: How to treat rows with more or fewer fields, and which strings mean that a field has no value.
   init(
     _ plan: TablePlan, known: [Int: KeySet], seen: KeySet?, header: [[UInt8]], _ options: ImportOptions
   ) {

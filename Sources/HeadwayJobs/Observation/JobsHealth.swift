@@ -88,7 +88,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
       return Finding(level: unfinished ? .bad : .warning, name: "Workers", text: text)
     }
     if dead > 0 {
-      let text = "\(Readable.count(dead, "worker")) died, and the others have not yet taken over the jobs."
+      let text = "\(Readable.count(dead, "worker")) died, and the living workers have not yet taken over the jobs."
       return Finding(level: .warning, name: "Workers", text: text)
     }
     return Finding(level: .good, name: "Workers", text: "\(Readable.count(working, "worker")) running.")
@@ -174,8 +174,8 @@ public struct JobsHealth: Hashable, Codable, Sendable {
     return difference > clockDifference
       ? Finding(
         level: .warning, name: "Clock",
-        text: "The clock of the store differs from that of this machine by \(Readable.duration(difference)).")
-      : Finding(level: .good, name: "Clock", text: "The clock of the store agrees with that of this machine.")
+        text: "The store's clock differs from this machine's clock by \(Readable.duration(difference)).")
+      : Finding(level: .good, name: "Clock", text: "The store's clock agrees with this machine's clock.")
   }
 }
 

@@ -29,7 +29,7 @@ public final class JobContext: Sendable {
     var checkpointNames: Set<String> = []
     /// The number of waits that the code of the job has reached.
     var waitCounts: [JobWait: Int] = [:]
-    /// The wait that ends the attempt.
+    /// The wait that stops the attempt.
     var suspension: JobSuspension?
     weak var operation: Operation?
     var hasBegun = false
@@ -254,10 +254,10 @@ public final class JobContext: Sendable {
 
   // MARK: Waiting
 
-  /// The wait that ends the attempt, even if the code of the job has caught its error.
+  /// The wait that stops the attempt, even if the code of the job has caught its error.
   @_spi(JobStore) public var suspension: JobSuspension? { state.withLock(\.suspension) }
 
-  /// Throws the error of the wait that ends the attempt, if there is one.
+  /// Throws the error of the wait that stops the attempt, if there is one.
   ///
   /// - Throws: ``JobSuspension``.
   @_spi(JobStore) public func checkNotSuspended() throws { if let suspension { throw suspension } }
@@ -298,7 +298,7 @@ public final class JobContext: Sendable {
   /// - Parameter commit: Commits the transaction, which records the ending.
   /// - Returns: The value that the function returns.
   /// - Throws: The error of the function: the job has not ended. ``JobError`` with the code
-  ///   ``JobError/Code/alreadyFinished`` if an earlier call has ended the job, or has not returned yet;
+  ///   ``JobError/Code/alreadyFinished`` if an earlier call has finished the job, or has not returned yet;
   ///   ``JobSuspension`` if the attempt ends with a wait.
   @_spi(JobStore) public func finishOnce<Value: Sendable>(
     by commit: () async throws -> Value

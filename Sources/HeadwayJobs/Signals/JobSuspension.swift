@@ -1,4 +1,4 @@
-/// The error that ends an attempt because its job waits for a signal or sleeps.
+/// The error that stops an attempt because its job waits for a signal or sleeps.
 ///
 /// ``JobContext/waitForSignal(_:as:timeLimit:)`` and ``JobContext/sleep(_:for:)`` throw this error. Let your code
 /// rethrow it. If the code catches the error, the attempt still ends with the wait. Until then, the functions of the

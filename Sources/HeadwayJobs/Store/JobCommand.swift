@@ -52,7 +52,7 @@ public enum JobChange: Hashable, Sendable {
   /// Changes the time when the job is due; nil makes it due now.
   ///
   /// A scheduled job that is due now waits for a worker, after the jobs that already wait. A waiting job is scheduled
-  /// if the time is in the future. A job that waits for other jobs continues to wait for them, and then waits until the
+  /// if the time is in the future. A job that waits for other jobs continues to wait for them and then waits until the
   /// time.
   ///
   /// A job that waits for a signal, or sleeps, runs at that time, and then waits again until its own time limit. A

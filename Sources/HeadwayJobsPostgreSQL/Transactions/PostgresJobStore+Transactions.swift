@@ -244,9 +244,9 @@ extension JobContext {
   /// - Returns: The value that `body` has returned. If it is encodable, it is stored as the result of the job.
   /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
   ///   `timeLimitExceeded`, or `transactionEnded`. Nothing was written, and the job has not ended. The code is
-  ///   `alreadyFinished` if an earlier call has ended the job, or has not returned yet. `JobSuspension` if the attempt
-  ///   ends with a wait. The code of `JobError` is `outcomeUnknown` if the
-  ///   connection was lost during the commit: then either all was written and the job has succeeded, or it runs again.
+  ///   `alreadyFinished` if an earlier call has finished the job, or has not returned yet. The code is `outcomeUnknown`
+  ///   if the connection was lost during the commit: then either all was written and the job has succeeded, or the job
+  ///   runs again. `JobSuspension` if the attempt ends with a wait.
   @discardableResult
   public func finish<Value: Sendable>(
     within limit: Duration = .seconds(5), _ body: @escaping @Sendable (PostgresTransaction) throws -> Value

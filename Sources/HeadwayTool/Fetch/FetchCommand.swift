@@ -50,7 +50,7 @@ struct FetchCommand: AsyncParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "The name of the file, instead of the one in the URL; - for standard output. Requires a single URL.",
+      "The file name, instead of the one in the URL; - for standard output. Requires a single URL.",
       valueName: "file"),
     completion: .file())
   var output: String?

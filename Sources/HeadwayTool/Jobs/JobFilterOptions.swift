@@ -70,7 +70,7 @@ struct JobFilterOptions: ParsableArguments {
 
 /// The jobs that a command changes, selected by their numbers or by options.
 struct JobTargets: ParsableArguments {
-  @Argument(help: ArgumentHelp("The numbers of the jobs.", valueName: "job"))
+  @Argument(help: ArgumentHelp("The job numbers.", valueName: "job"))
   var jobs: [Int64] = []
 
   @OptionGroup

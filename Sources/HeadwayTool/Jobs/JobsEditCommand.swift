@@ -75,7 +75,7 @@ struct JobEditOptions: ParsableArguments {
   var moveTo: String?
 
   @Option(
-    help: ArgumentHelp("The time at which jobs that have not started are cancelled.", valueName: "time"),
+    help: ArgumentHelp("The time when jobs that have not started are cancelled.", valueName: "time"),
     transform: JobTime.init)
   var deadline: JobTime?
 
@@ -93,7 +93,7 @@ struct JobEditOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The time at which the jobs are due. A time in the past makes them due now.", valueName: "time"),
+      "The time when the jobs are due. A time in the past makes them due now.", valueName: "time"),
     transform: JobTime.init)
   var start: JobTime?
 

@@ -129,7 +129,7 @@ import Testing
     #expect(array.code == .unsupportedType && array.field == "a b")
     let date = try readerError { _ = try CSVReader(text: "name,day\nZoo,1882-02-07\n").decodeAll(as: Dated.self) }
     #expect(date.code == .invalidValue && date.columnName == "day" && date.field == "1882-02-07")
-    #expect(date.context == "“1882-02-07” is no Double, of which Date is decoded.")
+    #expect(date.context == "“1882-02-07” is no Double, which Date is decoded from.")
   }
 
   @Test("I3: an error that a type throws is wrapped, with the position") func ownErrors() throws {

@@ -112,7 +112,7 @@ import Testing
     queue.addOperations([unposted, start], waitUntilFinished: false)
     executor.runSteps()
     #expect(unposted.diagnosis == "Unposted is executing: it has not posted that its isFinished is true")
-    #expect(start.diagnosis == "UnpostedStart has been started, and has not posted that its isFinished is true")
+    #expect(start.diagnosis == "UnpostedStart has been started and has not posted that its isFinished is true")
   }
 
   @Test("Q14: events report what happens, in order") func events() {

@@ -166,7 +166,7 @@ def run_rounds(queues, modes, arguments, server):
 
 
 def measure_alone(results, queue, is_quick):
-    """Headway's own figures: the cost of waiting jobs, in turn, and that of a worker with nothing to do."""
+    """Headway's own figures: the cost of waiting jobs, in turn, and of a worker with nothing to do."""
     def report(mode, *arguments):
         command = [*queue.command, mode, "--store", results.fresh_store(), *map(str, arguments)]
         return json.loads(subprocess.run(command, check=True, capture_output=True, timeout=300).stdout)
@@ -180,7 +180,7 @@ def measure_alone(results, queue, is_quick):
 
 
 def measure_server(results, name, queue, is_quick):
-    """What the server uses per job, in a run of a few seconds without a warm-up."""
+    """The use of the server per job, in a run of a few seconds without a warm-up."""
     rate = results.median("through", name)
     if not rate:
         return
@@ -346,7 +346,7 @@ def judge_idle(results):
 
 
 def table(results, queues, mode):
-    """One row per queue; the ratios are those of Headway to it, and of it to the probe."""
+    """One row per queue, with the ratios of Headway to the queue, and of the queue to the probe."""
     lines = [f"{TITLES[mode][0].upper()}{TITLES[mode][1:]}:\n",
              "| queue | jobs/s | spread | Headway is × | × probe | jobs | processor µs per job | syncs per job "
              "| log bytes per job | promise: what it does not do |", "|---" * 10 + "|"]

@@ -31,7 +31,7 @@ WORKLOADS = {
     "growth": "fill a suspended queue and let it run, ns each",
     "beside-waiting": "add and run while so many wait, ns each",
     "one-at-a-time": "one at a time, ns each",
-    "in-order": "one at a time in the order of adding, ns each",
+    "in-order": "one at a time, in insertion order, ns each",
     "pipeline": "pipeline of three queues, ns per item",
     "cancellation": "cancel all waiting, ns each",
     "many-queues": "1,000 queues, ns each",

@@ -10,7 +10,7 @@ import Synchronization
 struct Followers: OptionSet, Sendable {
   let rawValue: UInt32
 
-  /// Observers of the queue's properties or events.
+  /// Observers of properties or events of the queue.
   static let observers = Followers(rawValue: 1 << 0)
   /// Listeners to events, in the log of events or among the observers.
   static let events = Followers(rawValue: 1 << 1)
@@ -37,7 +37,7 @@ struct Followers: OptionSet, Sendable {
 }
 
 extension OperationQueue {
-  /// The followers of the queue's operations.
+  /// The followers of all operations in the queue.
   @inline(__always) final var following: Followers { Followers(rawValue: followers.load(ordering: .acquiring)) }
 
   /// The same, in a total order with the steps of ``setFollowing(_:_:)``.

@@ -410,7 +410,7 @@ open class Operation: @unchecked Sendable {
 
   /// The value that ``hash(into:)`` feeds to the hasher, derived from the identity of the object.
   ///
-  /// If you override ``isEqual(_:)``, also override this property.
+  /// If you override ``isEqual(_:)``, override this property, too.
   open var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
   /// Returns whether `object` equals this operation.

@@ -26,6 +26,6 @@ public struct DrainReport: Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     let (counts, running) = ("\(finishedCount) finished, \(cancelledCount) cancelled", runningOperationDescriptions)
     guard !running.isEmpty else { return counts }
-    return "\(counts), of which \(running.count) still running: \(running.joined(separator: ", "))"
+    return "\(counts), including \(running.count) still running: \(running.joined(separator: ", "))"
   }
 }

@@ -6,7 +6,7 @@ extension FeedRule {
     missing("agency_id", "agency", when: "with several agencies", severalAgencies),
     missing("agency_url", "agency", when: "always", "1"),
     FeedRule(
-      .error, "inconsistent_agency_timezone", "agency", "agency_timezone is not that of the first agency",
+      .error, "inconsistent_agency_timezone", "agency", "agency_timezone differs from the first agency's",
       where: "agency_timezone <> (SELECT agency_timezone FROM agency ORDER BY rowid LIMIT 1)"),
   ]
 

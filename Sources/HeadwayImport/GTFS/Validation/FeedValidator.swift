@@ -70,7 +70,7 @@ private final class TemporaryFolder: Sendable {
     do {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     } catch {
-      throw ImportError(.database, path: path, context: "No temporary folder can be made.", underlyingError: error)
+      throw ImportError(.database, path: path, context: "A temporary folder can't be created.", underlyingError: error)
     }
   }
 

@@ -237,7 +237,7 @@ import Testing
       }
       parts.last!.addChild(whole, withPendingUnitCount: 1)
     }
-    #expect(result.message.contains("the child would be a part of itself"))
+    #expect(result.message.contains("the child would belong to itself"))
   }
 
   @Test("Q10: units that several threads complete are all counted") func counting() {

@@ -83,9 +83,9 @@ import Testing
     queue.addOperation(
       Work(census) { [queue, order, executor] operation in
         if isEndedElsewhere { onThreads(1) { _ in operation.finish() } } else { operation.finish() }
-        order.record("ended, \(queue.operationCount) are left")
+        order.record("ended, \(queue.operationCount) remain")
         executor.runSteps()
-        order.record("main() returns, \(queue.operationCount) are left")
+        order.record("main() returns, \(queue.operationCount) remain")
       })
     for number in 1...2 { queue.addOperation { [order] in order.record("\(number)") } }
     executor.runBatch(of: queue)

@@ -9,7 +9,7 @@ import Testing
 @Suite("Cancelling together", .hangLimit) struct CancellingTogetherTests {
   /// An operation that ends when it is cancelled.
   ///
-  /// It returns from `cancel()` only after a pause in which another operation could start and finish.
+  /// It returns from `cancel()` only after a pause that is long enough for another operation to start and finish.
   private final class EndsWhenCancelled: AsynchronousOperation, @unchecked Sendable {
     private let home: OperationQueue
 
