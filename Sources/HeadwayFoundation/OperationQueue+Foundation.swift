@@ -17,8 +17,8 @@ extension Foundation.OperationQueue {
   /// A Headway queue for this one.
   ///
   /// If `makeFoundationQueue()` created this queue, it is the queue that receives its operations. For the main queue,
-  /// it is the main queue. For other queues, it is a queue that runs its operations in this one; it is the same queue as
-  /// long as it is retained.
+  /// it is the main queue. For other queues, it is a queue that runs its operations in this one; it is the same queue
+  /// as long as it is retained.
   public var headwayQueue: Headway.OperationQueue {
     if let forwarding = self as? ForwardingQueue { return forwarding.queue }
     if self === Foundation.OperationQueue.main { return .main }

@@ -88,8 +88,8 @@ private struct DatabaseFindings {
       let text =
         visibility?.bool(0) == true
         ? "No transaction has been open for a long time."
-        : "No transaction of the role “\(visibility?.text(1) ?? "?")” has been open for a long time. The role can't see "
-          + "the transactions of other roles. Grant it pg_read_all_stats to check them, too."
+        : "No transaction of the role “\(visibility?.text(1) ?? "?")” has been open for a long time. The role can't "
+          + "see the transactions of other roles. Grant it pg_read_all_stats to check them, too."
       return .good("Transactions", text)
     }
     let name = oldest.text(1).isEmpty ? "" : " (\(oldest.text(1)))"

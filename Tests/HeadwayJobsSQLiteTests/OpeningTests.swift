@@ -37,7 +37,7 @@ import Testing
     await #expect(throws: JobError.self) { try await Jobs(again).counts() }
   }
 
-  @Test("J190: using a store whose file was deleted, moved or replaced throws an error", arguments: 0..<3)
+  @Test("J190: using a store whose file was deleted, moved, or replaced throws an error", arguments: 0..<3)
   func movedFile(change: Int) async throws {
     let store = try SQLiteJobStore(path: path)
     _ = try await Jobs(store).enqueue(Note(text: "a"))
@@ -49,7 +49,7 @@ import Testing
     let writing = await #expect(throws: JobError.self) { try await Jobs(store).enqueue(Note(text: "b")) }
     for error in [reading, writing] {
       #expect(error?.code == .unusableStore)
-      #expect(error?.context.contains("was deleted, moved or replaced") == true)
+      #expect(error?.context.contains("was deleted, moved, or replaced") == true)
     }
     await store.close()
   }

@@ -200,7 +200,7 @@ final class TableImport {
       throw ImportError(
         .lostRecords, path: path,
         context: "Of \(records.count + skipped) records, \(accounted + report.skippedRecordCount) are the header, "
-          + "in the table, ignored or rejected. This is a fault in Headway: please report it.")
+          + "in the table, ignored, or rejected. This is a fault in Headway: please report it.")
     }
   }
 

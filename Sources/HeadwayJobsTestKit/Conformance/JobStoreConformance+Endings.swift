@@ -155,7 +155,7 @@ extension JobStoreConformance {
         let job = try await probe.stored(id)
         try probe.expect(job.state, .waiting, "the state")
         try probe.expect(
-          [job.attempt, job.crashCount, job.snoozeCount], [0, 0, 0], "the attempts, crashes and snoozes")
+          [job.attempt, job.crashCount, job.snoozeCount], [0, 0, 0], "the attempts, crashes, and snoozes")
         try probe.expect(job.history.errors, ended.history.errors, "the errors")
         try probe.expect(job.reason, nil, "the reason")
         try probe.expect(job.expirationTime, nil, "when it is deleted")

@@ -25,7 +25,7 @@ extension JobStoreConformance {
       let second = try await probe.wait(awake, .sleep("nap"), number: 2)
       try probe.expect(second, .waits(until: probe.store.now + .seconds(60)), "the second sleep")
     },
-    JobStoreCheck("J227: after a wait, a job has all its attempts, crashes and snoozes again") { probe in
+    JobStoreCheck("J227: after a wait, a job has all its attempts, crashes, and snoozes again") { probe in
       let id = try await probe.enqueue(options: [.maxSnoozeCount(2), .maxCrashCount(2)])
       let worker = try await probe.register()
       let error = JobErrorDescription(type: "Test", text: "")

@@ -110,7 +110,7 @@ struct ImportSources {
     }
     guard !description.describesTables else {
       throw ValidationError(
-        "--table, --key, --column-type, --columns, --header, --no-header and --skip-lines are for CSV files, "
+        "--table, --key, --column-type, --columns, --header, --no-header, and --skip-lines are for CSV files, "
           + "and \(path) is a feed.")
     }
     return try files.without(description.ignoredFiles)

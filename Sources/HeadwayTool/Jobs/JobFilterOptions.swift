@@ -12,7 +12,7 @@ struct JobFilterOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Jobs in this state: held, scheduled, waiting, running, succeeded, failed or cancelled. This option can be "
+      "Jobs in this state: held, scheduled, waiting, running, succeeded, failed, or cancelled. This option can be "
         + "repeated.", valueName: "name"))
   var state: [JobState] = []
 
@@ -82,7 +82,7 @@ struct JobTargets: ParsableArguments {
   func validate() throws {
     if jobs.isEmpty, options.isEmpty, !all {
       throw ValidationError(
-        "Select the jobs by number, with --queue, --kind, --state, --tag, --label, --payload, --since or --until, or "
+        "Select the jobs by number, with --queue, --kind, --state, --tag, --label, --payload, --since, or --until, or "
           + "with --all.")
     }
     if all, !jobs.isEmpty || !options.isEmpty {

@@ -68,7 +68,7 @@ struct JobsEditCommand: AsyncParsableCommand {
 /// The new values of jobs.
 struct JobEditOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("The new priority: veryLow, low, normal, high or veryHigh.", valueName: "level"))
+    help: ArgumentHelp("The new priority: veryLow, low, normal, high, or veryHigh.", valueName: "level"))
   var priority: QueuePriority?
 
   @Option(help: ArgumentHelp("The queue to move the jobs to.", valueName: "queue"))
@@ -100,7 +100,7 @@ struct JobEditOptions: ParsableArguments {
   func validate() throws {
     if edits(at: .now()).isEmpty {
       throw ValidationError(
-        "Specify a change: --priority, --move-to, --deadline, --no-deadline, --new-payload or --start.")
+        "Specify a change: --priority, --move-to, --deadline, --no-deadline, --new-payload, or --start.")
     }
     if moveTo?.isEmpty == true { throw ValidationError("--move-to '': name the queue.") }
     if deadline != nil, noDeadline { throw ValidationError("--deadline and --no-deadline can't be combined.") }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The features that follow the operations of a queue, or need each operation's events.
 ///
-/// A queue has one word for all of them. A thread that adds, starts or finishes an operation reads the word to find out
-/// whether a feature follows the operation. A follower stores its data before it sets its bit.
+/// A queue has one word for all of them. A thread that adds, starts, or finishes an operation reads the word to find
+/// out whether a feature follows the operation. A follower stores its data before it sets its bit.
 ///
 /// Under the queue's lock, read ``QueueFollowers/mask``, which lacks the progress and the jobs. Without the lock, read
 /// ``OperationQueue/following``.

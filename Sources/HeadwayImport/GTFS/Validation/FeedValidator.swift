@@ -3,7 +3,7 @@ import Foundation
 public import Headway
 import Synchronization
 
-/// Finds errors and oddities in a GTFS feed: checks files, fields and rows against the conditions of the reference.
+/// Finds errors and oddities in a GTFS feed: checks files, fields, and rows against the conditions of the reference.
 ///
 /// ```swift
 /// let validator = try FeedValidator(folder: "vbb-2020")
