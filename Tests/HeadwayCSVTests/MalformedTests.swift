@@ -90,7 +90,7 @@ import Testing
     example.check()
   }
 
-  @Test("I3: an error contains the code, line, offset and text of the defect")
+  @Test("I3: an error contains the code, line, offset, and text of the defect")
   func defects() {
     let input = "a,b\n1,\"x\ny\" z,\"\n2,\"open\n3"
     var errors: [CSVError] = []

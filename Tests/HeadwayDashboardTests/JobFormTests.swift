@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("J207: the form is in no page that is read-only, and needs the token and the origin of the page")
+  @Test("J207: read-only pages have no form, and a form requires the token and the origin of the page")
   func protection() async throws {
     var options = JobsDashboard.Options()
     options.isReadOnly = true

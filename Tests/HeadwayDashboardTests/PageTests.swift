@@ -25,7 +25,7 @@ import Testing
     try await RunningDashboard.with { try await check(&$0) }
   }
 
-  @Test("J150: the overview shows the numbers, rates and waiting times, the queues and the running jobs")
+  @Test("J150: the overview shows the numbers, rates, and waiting times, the queues, and the running jobs")
   func overview() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("J150: jobs are filtered by state, kind, queue, tag, label and time, and listed in pages by their numbers")
+  @Test("J150: jobs are filtered by state, kind, queue, tag, label, and time, and listed in pages by their numbers")
   func list() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)
@@ -80,7 +80,7 @@ import Testing
     page.matches(of: /<tr data-key="\d+">\n<td><a href="\.\/job\/(\d+)">/).map { String($0.1) }
   }
 
-  @Test("J150: the page of a job has its payload without secrets, errors, log, graph and diagnosis")
+  @Test("J150: the page of a job has its payload without secrets, errors, log, graph, and diagnosis")
   func job() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test("J150: the pages show schedules, workers and their jobs, and what is not in order")
+  @Test("J150: the pages show schedules, workers with their jobs, and problems")
   func others() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)

@@ -84,7 +84,7 @@ import Testing
     #expect(JSONText.text(of: [], hiding: []) == "")
   }
 
-  @Test("J150: numbers, durations and rates are readable")
+  @Test("J150: numbers, durations, and rates are readable")
   func readable() {
     #expect(Readable.number(1_234_567) == "1,234,567")
     #expect(Readable.number(10_001, countedTo: 10_000) == "10,000+")

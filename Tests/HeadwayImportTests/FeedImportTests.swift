@@ -82,7 +82,7 @@ struct FeedImportTests {
     }
   }
 
-  @Test("I4: hidden files, folders and empty optional files are skipped")
+  @Test("I4: hidden files, folders, and empty optional files are skipped")
   func passedOver() throws {
     try withWorkspace { workspace in
       let folder = try workspace.feed(["._stops.txt": "\u{1}", "transfers.txt": ""])
@@ -141,7 +141,7 @@ struct FeedImportTests {
 
   // MARK: References
 
-  @Test("I4: rows with invalid references are imported and reported with table, line, value and record")
+  @Test("I4: rows with invalid references are imported and reported with table, line, value, and record")
   func missingReferences() throws {
     try withWorkspace { workspace in
       let folder = try workspace.feed([
@@ -275,7 +275,7 @@ struct FeedImportTests {
 
   // MARK: Order
 
-  @Test("I4, D1: each table has one operation, which runs after those of the tables it refers to")
+  @Test("I4, D1: each table has one operation, which runs after the operations of the tables that it refers to")
   func order() throws {
     try withWorkspace { workspace in
       try SampleFeed(stopTimes: 300, seed: 6).write(to: workspace.path("feed"))

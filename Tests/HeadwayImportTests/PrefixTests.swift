@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Import: feeds under a prefix", .hangLimit)
 struct PrefixTests {
-  @Test("I4, I5: a feed with a prefix has its own tables, references, indices and history") func twoFeeds() throws {
+  @Test("I4, I5: a feed with a prefix has its own tables, references, indices, and history") func twoFeeds() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let folder = try workspace.feed(["log.txt": "a,b\n1,2\n"])

@@ -28,7 +28,7 @@ import Testing
     #expect((error?.underlyingError as? PostgresError)?.sqlState == "42501", "\(String(describing: error))")
   }
 
-  @Test("J123: a role that may only enqueue adds jobs, and neither reads nor changes others")
+  @Test("J123: a role that may only enqueue can add jobs, but neither read nor change other jobs")
   func enqueueing() async throws {
     let test = try await TestStore()
     let (store, connectionString) = try await open(test, .enqueue)

@@ -172,7 +172,8 @@ private struct TwiceFinished: Job {
     await app.store.close()
   }
 
-  @Test("J135, J130: requests in the same transaction are executed, and once, whatever the code does", arguments: harm)
+  @Test(
+    "J135, J130: requests in the same transaction are executed exactly once, whatever the code does", arguments: harm)
   func others(sql: String) async throws {
     let app = try TransactionTests.Application()
     let harmful = try await app.jobs.enqueue(Note(text: "harmful"))

@@ -54,7 +54,9 @@ import Testing
     await store.close()
   }
 
-  @Test("J190: a worker stops if the file of its store is deleted, idle or while a job runs", arguments: [false, true])
+  @Test(
+    "J190: a worker stops if the file of its store is deleted, while it is idle or runs a job",
+    arguments: [false, true])
   func workerOfDeletedFile(isRunningJob: Bool) async throws {
     let store = try SQLiteJobStore(path: path)
     let jobs = Jobs(store)
@@ -120,7 +122,7 @@ import Testing
     }
   }
 
-  @Test("J106: stores that migrate at the same time make one schema")
+  @Test("J106: stores that migrate at the same time create one schema")
   func concurrentMigrations() async throws {
     try await withThrowingTaskGroup(of: SQLiteJobStore.self) { [path] group in
       for _ in 0..<4 { group.addTask { try SQLiteJobStore(path: path) } }

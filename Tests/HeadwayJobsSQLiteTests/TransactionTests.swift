@@ -300,7 +300,7 @@ struct Note: Job {
     await app.store.close()
   }
 
-  @Test("J11: a connection of the application's own to the same file can add jobs too")
+  @Test("J11: the application's own connection to the same file can add jobs, too")
   func otherConnection() async throws {
     let app = try Application()
     let store = try SQLiteJobStore(path: app.folder.path + "/app.sqlite")
@@ -356,7 +356,7 @@ struct Note: Job {
     await app.store.close()
   }
 
-  @Test("J135, J130: after an error in the code, no number of a job is used again")
+  @Test("J135, J130: after an error in the code, no job number is used again")
   func numbersAfterError() async throws {
     let fixture = try SQLiteFixture()
     let jobs = Jobs(fixture.sqlite)

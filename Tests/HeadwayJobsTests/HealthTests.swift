@@ -15,7 +15,7 @@ import Testing
     health.findings.first { $0.name == name }
   }
 
-  @Test("J109: jobs that no worker runs are a bad finding, and a running worker makes it good") func workers()
+  @Test("J109: jobs that no worker runs are a bad finding, which a running worker turns into a good one") func workers()
     async throws
   {
     let jobs = Jobs(MemoryJobStore())

@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("Z3: tasks are cancelled, suspended, resumed and limited by POST requests") func control() async throws {
+  @Test("Z3: tasks are cancelled, suspended, resumed, and limited by POST requests") func control() async throws {
     try await RunningLab.with { lab in
       var viewer = try await lab.viewer()
       expect(try await lab.post("api/settings", #"{"isSuspended": true, "maximum": 2}"#), is: 202)

@@ -36,7 +36,7 @@ struct JobsByNameTests {
     NewJob(kind: kind, payload: JobPayload(bytes: Array("{}".utf8)), options: options)
   }
 
-  @Test("J273: queues are listed, paused and resumed, and their settings are changed") func queues() async throws {
+  @Test("J273: queues are listed, paused, and resumed, and their settings are changed") func queues() async throws {
     #expect(try await run("queues").output == ["No queues."])
     _ = try await store.enqueue([newJob("mail", [.queue("mail")])])
     let set = try await run(
@@ -139,7 +139,7 @@ struct JobsByNameTests {
     await store.close()
   }
 
-  @Test("J272: schedules are listed, paused, resumed, run and deleted") func schedules() async throws {
+  @Test("J272: schedules are listed, paused, resumed, run, and deleted") func schedules() async throws {
     #expect(try await run("schedules").output == ["No schedules."])
     let hourly = ScheduleDefinition(
       .every(.seconds(3_600)), missed: .all(limit: 3), overlap: .skip, job: newJob("mail", [.queue("mail")]))

@@ -292,7 +292,7 @@ struct SourcesTests {
   }
   #endif
 
-  @Test("I1: file, folder and database names that are not valid UTF-8 are kept")
+  @Test("I1: file, folder, and database names that are not valid UTF-8 are kept")
   func foreignNames() async throws {
     let script = """
       cd "$0"; e=$(printf '\\351'); mkdir "d$e"

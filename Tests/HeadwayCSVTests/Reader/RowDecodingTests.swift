@@ -44,7 +44,7 @@ import Testing
     #expect(found == stations)
   }
 
-  @Test("I3: integers of each size, single values, arrays and superclasses are decoded") func kinds() throws {
+  @Test("I3: integers of each size, single values, arrays, and superclasses are decoded") func kinds() throws {
     struct Sizes: Decodable, Equatable {
       var a: Int8, b: Int16, c: Int32, d: Int64, e: UInt, f: UInt8, g: UInt16, h: UInt32, i: UInt64, j: Float, k: UUID
     }
@@ -114,7 +114,7 @@ import Testing
     #expect(kind.description.hasSuffix(".") && !kind.description.hasSuffix(".."))
   }
 
-  @Test("I3: nested structures, arrays and dates cause errors with an explanation") func nested() throws {
+  @Test("I3: nested structures, arrays, and dates cause errors with an explanation") func nested() throws {
     struct Position: Decodable { var latitude: Double }
     struct Place: Decodable { var name: String, position: Position }
     struct Tagged: Decodable { var name: String, tags: [String] }

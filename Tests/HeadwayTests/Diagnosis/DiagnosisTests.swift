@@ -76,7 +76,7 @@ import Testing
         == "“d” waits for “c”, which waits (through 1 other operation) for “a”, which is suspended in queue “import”")
   }
 
-  @Test("Q14: the diagnosis describes limits, barriers and operations that execute") func places() {
+  @Test("Q14: the diagnosis describes limits, barriers, and operations that execute") func places() {
     let queue = executor.queue("import")
     queue.maxConcurrentOperationCount = 1
     let running = AsynchronousOperation()

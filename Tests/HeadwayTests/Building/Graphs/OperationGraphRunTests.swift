@@ -352,7 +352,7 @@ import Testing
 
   // MARK: Stress
 
-  @Test("concurrent runs that are cancelled, fail and succeed all end") func stress() throws {
+  @Test("concurrent runs that are cancelled, fail, and succeed all end") func stress() throws {
     let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 200
     let seed = SystemRandomNumberGenerator().seed()
     var generator = SeededGenerator(seed: seed)

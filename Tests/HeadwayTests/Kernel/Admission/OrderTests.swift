@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("Q12: operations run one at a time, in insertion order, regardless of kind, priority and quality")
+  @Test("Q12: operations run one at a time, in insertion order, regardless of kind, priority, and quality")
   func strict() {
     let queue = OperationQueue(name: "fifo", order: .fifo)
     let record = Unprotected()

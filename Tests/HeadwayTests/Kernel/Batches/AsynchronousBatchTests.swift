@@ -200,7 +200,7 @@ import Testing
     #expect(dependent.isCancelled && order.events == [] && queue.operationCount == 0)
   }
 
-  @Test("K1, D1, O6: observers, dependents and completion blocks of an operation that finishes in main()")
+  @Test("K1, D1, O6: observers, dependents, and completion blocks of an operation that finishes in main()")
   func notifies() {
     let operation = Work { [order] operation in
       operation.finish()

@@ -154,7 +154,7 @@ import Testing
     #expect(finished.error == nil)
   }
 
-  @Test("B5: the outcome is success, failure or cancelled; a cancelled operation stays cancelled if it throws")
+  @Test("B5: the outcome is success, failure, or cancelled; a cancelled operation stays cancelled if it throws")
   func outcomes() {
     func outcome(of operation: Headway.Operation) -> String {
       switch operation.outcome {

@@ -34,7 +34,7 @@ import Testing
     #expect(done.count == 1_000)
   }
 
-  @Test("D2: a dependency counts when it has finished, whether it succeeded, failed or was cancelled")
+  @Test("D2: a dependency counts when it has finished, whether it succeeded, failed, or was cancelled")
   func anyOutcome() {
     let queue = OperationQueue()
     let success = BlockOperation {}

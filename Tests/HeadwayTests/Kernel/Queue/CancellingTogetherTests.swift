@@ -51,7 +51,7 @@ import Testing
 
   enum Way: CaseIterable, Sendable { case all, drain, emptyDrain, progress, group }
 
-  @Test("C6, C8, Q17: none of the waiting operations starts, whichever code cancels them", arguments: Way.allCases)
+  @Test("C6, C8, Q17: none of the waiting operations starts, no matter what code cancels them", arguments: Way.allCases)
   func waiting(way: Way) async throws {
     let group = GroupOperation(maxConcurrentOperationCount: 1)
     let queue = way == .group ? group.operationQueue : OperationQueue(limit: 1)

@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("Q2: adding a queued, executing or finished operation is a programmer's error", arguments: Wrong.allCases)
+  @Test("Q2: adding a queued, executing, or finished operation stops the process", arguments: Wrong.allCases)
   func adding(wrong: Wrong) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [wrong] in
       let queue = OperationQueue()
