@@ -217,8 +217,8 @@ struct SourcesTests {
     let run = try await expect(65, "1.csv", "2.csv", "--output", "db", "--table", "t")
     #expect(
       run.errors == [
-        "headway: 2.csv:1: The columns differ from 1.csv, which is for the same table: "
-          + "there is no name, and nick besides."
+        "headway: 2.csv:1: The columns differ from 1.csv, which is for the same table "
+          + "(missing: name; additional: nick)."
       ])
     #expect(try folder.query("SELECT count(*) FROM sqlite_master WHERE name = 't'", in: "db") == [["0"]])
   }

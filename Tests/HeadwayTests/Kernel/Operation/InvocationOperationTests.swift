@@ -69,6 +69,6 @@ import Testing
       operation.start()
       operation.method = Controller.double
     }
-    #expect(result.message.contains("exchange it before the operation starts"))
+    #expect(result.message.contains("replace it before the operation starts"))
   }
 }
