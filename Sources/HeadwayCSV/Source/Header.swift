@@ -22,10 +22,10 @@ enum Header {
       guard let text = String(validating: record.unsafeBytes(at: position), as: UTF8.self) else {
         let isBinary = record.rawBytes.contains(0)
         let advice = isBinary ? "this might not be a text file" : "specify the encoding of the file"
-        throw failure("The column name \(position + 1) is not valid UTF-8: \(advice).")
+        throw failure("The name of column \(position + 1) is not valid UTF-8: \(advice).")
       }
       guard !text.utf8.contains(0) else {
-        throw failure("The column name \(position + 1) has a NUL character: is the file in UTF-16?")
+        throw failure("The name of column \(position + 1) has a NUL character: is the file in UTF-16?")
       }
       let name = text.trimmingBlanks
       fields.append(record.wasQuoted(at: position) ? name : name.withoutQuotes(quote))

@@ -38,7 +38,7 @@ import Testing
     }
     #expect(
       invalid.description
-        == "t.csv:1: The column name 2 is not valid UTF-8: specify the encoding of the file.")
+        == "t.csv:1: The name of column 2 is not valid UTF-8: specify the encoding of the file.")
   }
 
   @Test(

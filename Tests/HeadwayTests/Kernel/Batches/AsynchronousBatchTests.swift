@@ -89,7 +89,7 @@ import Testing
       })
     for number in 1...2 { queue.addOperation { [order] in order.record("\(number)") } }
     executor.runBatch(of: queue)
-    #expect(order.events == ["ended, 2 are left", "1", "2", "main() returns, 0 are left"])
+    #expect(order.events == ["ended, 2 remain", "1", "2", "main() returns, 0 remain"])
     #expect(census.now == 0)
   }
 
