@@ -123,8 +123,8 @@ public final class JobContext: Sendable {
   /// - Parameters:
   ///   - name: The name of the step. Each attempt can use a name only once.
   ///   - body: The code of the step, which runs only if no attempt has completed the step.
-  /// - Throws: ``JobSuspension`` if the attempt ends with a wait; any error of `body`; or a ``JobError``, with the code
-  ///   ``JobError/Code/duplicateCheckpoint`` if this attempt has already used the name, or
+  /// - Throws: ``JobSuspension`` if the attempt ends with a wait; any error of `body`; or a ``JobError``. The code of
+  ///   the ``JobError`` is ``JobError/Code/duplicateCheckpoint`` if this attempt has already used the name, or
   ///   ``JobError/Code/refusedValue`` if the name begins with `headway/`. Nothing is stored in these cases.
   public func checkpoint(_ name: String, _ body: @Sendable () async throws -> Void) async throws {
     _ = try await checkpoint(name) { () async throws -> CompletedStep in

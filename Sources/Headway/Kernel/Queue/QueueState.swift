@@ -318,7 +318,7 @@ struct ReleasedOperations {
   private var cancelled: OperationReference?
   /// The operations that became ready and have since left the queue.
   ///
-  /// Operations that ended before they were added, or were added to a closed queue, are in `refused`.
+  /// The list `refused` is for operations that ended before they were added, or were added to a closed queue.
   ///
   /// All are rare.
   private var newlyReady: [OperationReference]?
