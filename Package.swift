@@ -171,7 +171,7 @@ let modules = [
     traits: [lab: ["HTTPTypes", "Hummingbird", "NIOCore"]],
     resources: [.embedInCode("Pages")]),
 
-  // The command line tool. Its folder is not called `headway`: that is `Headway` on a case-insensitive file system.
+  // The command-line tool. Its folder is not called `headway`: that is `Headway` on a case-insensitive file system.
   // See Docs/decisions/0001-folder-of-the-tool.md.
   Module(
     name: "HeadwayTool", kind: .program,
@@ -184,7 +184,7 @@ let modules = [
       dashboard: ["HeadwayDashboard"], postgreSQL: ["HeadwayJobsPostgreSQL"],
     ]),
 
-  // Helpers of all tests, such as a watchdog that ends a process whose tests hang. No product contains them.
+  // Helpers of all tests, such as a watchdog that stops a process whose tests hang. No product contains them.
   Module(name: "CHeadwayTestSupport", path: "Tests/CHeadwayTestSupport"),
   Module(
     name: "HeadwayTestSupport", path: "Tests/HeadwayTestSupport", needs: ["CHeadwayTestSupport", "Headway"],

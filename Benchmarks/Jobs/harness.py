@@ -61,7 +61,7 @@ class Rival:
         raise NotImplementedError
 
     def produce(self, payloads, producers):
-        """Has several producers enqueue jobs, each of which waits until its job is durable."""
+        """Has several producers enqueue jobs. Each producer waits until its job is durable."""
         def produce(first):
             for number in range(first, len(payloads), producers):
                 self.enqueue(payloads[number])
@@ -74,7 +74,7 @@ class Rival:
         raise NotImplementedError
 
     def stop(self):
-        """Stops the worker, and waits for its end."""
+        """Stops the worker and waits for its end."""
         raise NotImplementedError
 
     def handle(self, payload):
@@ -89,7 +89,7 @@ class Rival:
         return self.handled
 
     def execute(self, statement):
-        """Executes SQL on the connection that the rival writes with, and returns the first column of the first row."""
+        """Executes SQL on the connection that the rival writes with and returns the first column of the first row."""
         raise NotImplementedError
 
     def settings(self):

@@ -1,4 +1,4 @@
-"""What the rivals on PostgreSQL share that are written with `asyncio`: a thread with an event loop, and the settings."""
+"""A thread with an event loop, and the settings, for the rivals on PostgreSQL that are written with `asyncio`."""
 
 import asyncio
 import threading

@@ -11,7 +11,7 @@
 
 #include "CHeadwayDrawing.h"
 
-/// Ends the function that called libjpeg with a `longjmp` to `jump`, which that function has set.
+/// Leaves the caller of libjpeg with a `longjmp` to `jump`, which the caller has set.
 typedef struct headway_jpeg_error {
   struct jpeg_error_mgr manager;
   jmp_buf jump;

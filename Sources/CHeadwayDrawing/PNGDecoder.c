@@ -63,7 +63,7 @@ static void find_metadata(headway_png_decoder *decoder, headway_image_header *he
   int compression;
   png_bytep profile;
   png_uint_32 count;
-  // libpng has compared the profile's color space with that of the image. Gray pixels become RGB, so a profile for gray
+  // libpng has compared the color spaces of the profile and the image. Gray pixels become RGB, so a profile for gray
   // does not describe them.
   if (png_get_iCCP(decoder->png, decoder->info, &name, &compression, &profile, &count) && count >= 20
       && memcmp(profile + 16, "RGB ", 4) == 0) {

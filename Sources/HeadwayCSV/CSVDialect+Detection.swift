@@ -6,13 +6,13 @@ extension CSVDialect {
   ///
   /// The sample is parsed with each possible dialect, and the best one is chosen.
   ///
-  /// - **The delimiter** is the comma, semicolon, tab or bar that divides the largest share of the records into the
+  /// - **The delimiter** is the comma, semicolon, tab, or bar that divides the largest share of the records into the
   ///   same number of fields, more than one. A record with a quote inside an unquoted field counts only half, because
   ///   the quote might enclose the delimiters after it. The first record, which is usually the header, has an extra
   ///   weight of an eighth of the records. Lines at the beginning that start with `#` don't count, unless there are no
   ///   other lines. If several delimiters do equally well, the following criteria decide, in this order. First: quoted
   ///   fields that contain other delimiters. Second: a last comment line, without a space after the `#`, that has as
-  ///   many names as the records have fields. Third: more values that are numbers, dates or times. Fourth: such a
+  ///   many names as the records have fields. Third: more values that are numbers, dates, or times. Fourth: such a
   ///   comment line with a space. Fifth: more fields. Sixth: the order of the delimiters above. If no delimiter divides
   ///   the first record, a space is considered in two cases. In the first case, some fields are in quotes and the space
   ///   divides all records into the same number of fields. In the second case, every row has a quoted field after

@@ -82,7 +82,7 @@ struct DialectSample {
     }
   }
 
-  /// Returns the share of the values in the rows that are missing, numbers, dates or times.
+  /// Returns the share of the values in the rows that are missing, numbers, dates, or times.
   ///
   /// The comma in `1,50` is a decimal comma if more values are then numbers.
   func typedShare(of bytes: UnsafeRawBufferPointer, skippedLineCount: Int) -> Double {

@@ -139,7 +139,7 @@ extension RecordScanner {
     if isOpen {
       setDefect(
         .unclosedQuote, in: window,
-        detail: "a quote that is never closed, so that \(extent.length) bytes, up to the end, are no records")
+        detail: "a quote that is never closed, so the last \(extent.length) bytes can't be read as records")
     } else {
       setDefect(.recordTooLong, in: window, detail: extent.tooLong)
     }

@@ -30,7 +30,7 @@ extension OperationQueueProtocol {
   /// the operation. Therefore, values such as the identifier of a request are available to that work.
   ///
   /// The tracer is called on the thread that causes the event, with no lock held. You can add several tracers, but the
-  /// context in an operation comes from the tracer that you add last.
+  /// last one that you add determines the context in an operation.
   ///
   /// - Parameter tracer: The tracer; nil for the tracer of the instrumentation system, which you must bootstrap before
   ///   you call this method.

@@ -194,7 +194,7 @@ public struct Gradient: Sendable {
   public init(_ colors: [Color]) {}
 }
 
-/// The color, gradient or image that fills a path; enable the trait `Drawing` to use it.
+/// The color, gradient, or image that fills a path; enable the trait `Drawing` to use it.
 @available(*, unavailable, message: "Enable the trait Drawing: .package(url: …, from: …, traits: [\"Drawing\"])")
 public struct Paint: Sendable {
   /// Unavailable.

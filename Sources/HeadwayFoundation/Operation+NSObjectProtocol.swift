@@ -12,7 +12,7 @@ extension Headway.OperationQueue: NSObjectProtocol {}
 extension NSObjectProtocol where Self: Headway.Operation {
   /// Returns the operation.
   ///
-  /// - Returns: The operation itself.
+  /// - Returns: Always this operation.
   public func `self`() -> Self { self }
 
   /// Returns whether the object is a proxy for another one; always false.
@@ -36,7 +36,7 @@ extension NSObjectProtocol where Self: Headway.Operation {
 extension NSObjectProtocol where Self: Headway.OperationQueue {
   /// Returns the queue.
   ///
-  /// - Returns: The queue itself.
+  /// - Returns: Always this queue.
   public func `self`() -> Self { self }
 
   /// Returns whether the object is a proxy for another one; always false.

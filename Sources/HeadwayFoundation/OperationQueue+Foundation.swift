@@ -3,7 +3,7 @@ public import Headway
 import Synchronization
 
 extension Headway.OperationQueue {
-  /// Creates a Foundation queue that forwards its blocks and barriers to this one, for code that requires Foundation's.
+  /// Creates a Foundation queue that passes its blocks and barriers to this one, for code that requires Foundation's.
   ///
   /// It shares the settings of this queue: limit, suspension, name, quality of service, and underlying queue.
   /// Cancelling all operations, or waiting for them, does the same in this queue. Foundation operations that you add to
@@ -16,9 +16,9 @@ extension Headway.OperationQueue {
 extension Foundation.OperationQueue {
   /// A Headway queue for this one.
   ///
-  /// If `makeFoundationQueue()` created this queue, it is the queue that this one forwards to. For the main queue, it
-  /// is the main queue. For other queues, it is a queue that runs its operations in this one; it is the same queue as
-  /// long as it is retained.
+  /// If `makeFoundationQueue()` created this queue, it is the queue that receives its operations. For the main queue,
+  /// it is the main queue. For other queues, it is a queue that runs its operations in this one; it is the same queue
+  /// as long as it is retained.
   public var headwayQueue: Headway.OperationQueue {
     if let forwarding = self as? ForwardingQueue { return forwarding.queue }
     if self === Foundation.OperationQueue.main { return .main }
@@ -66,7 +66,7 @@ public func !== (queue: Headway.OperationQueue?, foundation: Foundation.Operatio
   !(foundation === queue)
 }
 
-/// A Foundation queue that forwards to a Headway queue.
+/// A Foundation queue that passes its operations to a Headway queue.
 private final class ForwardingQueue: Foundation.OperationQueue, @unchecked Sendable {
   let queue: Headway.OperationQueue
 

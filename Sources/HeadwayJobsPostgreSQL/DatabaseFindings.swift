@@ -87,9 +87,9 @@ private struct DatabaseFindings {
       let visibility = try row(FindingsSQL.visibility)
       let text =
         visibility?.bool(0) == true
-        ? "No transaction has been open for long."
-        : "No transaction of the role ‘\(visibility?.text(1) ?? "?")’ has been open for long. The role can't see how "
-          + "long those of other roles have been open. Grant it pg_read_all_stats to check them, too."
+        ? "No transaction has been open for a long time."
+        : "No transaction of the role “\(visibility?.text(1) ?? "?")” has been open for a long time. The role can't "
+          + "see the transactions of other roles. Grant it pg_read_all_stats to check them, too."
       return .good("Transactions", text)
     }
     let name = oldest.text(1).isEmpty ? "" : " (\(oldest.text(1)))"
@@ -113,7 +113,7 @@ private struct DatabaseFindings {
     let role = row?.text(0) ?? "?"
     return .good(
       "Privileges",
-      row?.bool(1) == true ? "The role ‘\(role)’ can run jobs." : "The role ‘\(role)’ can read jobs, but not run them.")
+      row?.bool(1) == true ? "The role “\(role)” can run jobs." : "The role “\(role)” can read jobs, but not run them.")
   }
 }
 #endif

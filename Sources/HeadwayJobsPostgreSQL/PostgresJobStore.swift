@@ -14,7 +14,7 @@ import Synchronization
 /// ``transaction(within:_:)``.
 ///
 /// A worker has a lease, which is renewed every 10 s and ends after 30 s. If a process dies, or is cut off from the
-/// server, other workers run its jobs after the lease has ended. All times come from the server's clock, so the clocks
+/// server, other workers run its jobs after the lease has ended. The server's clock determines all times, so the clocks
 /// of other machines have no effect.
 ///
 /// A store opens its connections when it needs them: one to add jobs, and up to four more for workers and for reading.

@@ -36,7 +36,7 @@ extension SQLiteJobStore {
       ? .good("Durability", "A commit is synced to the disk.")
       : .bad(
         "Durability",
-        "The journal mode is ‘\(mode)’, although the store needs ‘wal’. Another program has changed it.")
+        "The journal mode is “\(mode)”, although the store needs “wal”. Another program has changed it.")
   }
 
   private static func log(at path: String) -> JobsHealth.Finding {

@@ -16,7 +16,7 @@ extension Database {
     guard code == SQLITE_OK, isMoved != 0 else { return }
     throw JobError(
       .unusableStore,
-      "The file of the store was deleted, moved or replaced while it was open. Restore it if necessary, and restart "
+      "The file of the store was deleted, moved, or replaced while it was open. Restore it if necessary, and restart "
         + "the program.")
   }
 }

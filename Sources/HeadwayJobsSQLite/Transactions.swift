@@ -154,6 +154,7 @@ extension JobContext {
   /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
   ///   `duplicateCheckpoint`, `payloadTooLarge`, `timeLimitExceeded`, or `transactionEnded`; `JobSuspension` if the
   ///   attempt ends with a wait. Nothing was written.
+  @discardableResult
   public func checkpoint<Value: Codable & Sendable>(
     _ name: String, within limit: Duration = .seconds(5), _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
@@ -165,6 +166,39 @@ extension JobContext {
       guard transaction.database.isInsideTransaction else { throw JobError.transactionEnded }
       try transaction.putCheckpoints([(fence.id, name, self.encodedCheckpoint(name, value))])
       return value
+    }
+  }
+
+  /// Runs a step that writes to the database of the store and returns nothing, exactly once across all attempts.
+  ///
+  /// Either both the writes of the step and its end are committed, or neither. In later attempts, this function doesn't
+  /// call `body`.
+  ///
+  /// ```swift
+  /// import HeadwayJobs
+  ///
+  /// try await context.checkpoint("record") { database in
+  ///   try database.execute(sql: "INSERT INTO photo (path) VALUES (?)", arguments: [path])
+  /// }
+  /// ```
+  ///
+  /// The function `body` runs under the same conditions as the function that you pass to ``finish(within:_:)``.
+  ///
+  /// - Precondition: The store is an ``SQLiteJobStore``.
+  /// - Parameters:
+  ///   - name: The name of the step. Each attempt can use a name only once.
+  ///   - limit: The time limit of `body`.
+  ///   - body: The code of the step, which runs only if no attempt has completed the step. It is called on a thread of
+  ///     the store. It can use savepoints but must not begin or end transactions.
+  /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
+  ///   `duplicateCheckpoint`, `timeLimitExceeded`, or `transactionEnded`; `JobSuspension` if the attempt ends with a
+  ///   wait. Nothing was written.
+  public func checkpoint(
+    _ name: String, within limit: Duration = .seconds(5), _ body: @escaping @Sendable (Database) throws -> Void
+  ) async throws {
+    _ = try await checkpoint(name, within: limit) { database throws -> CompletedStep in
+      try body(database)
+      return CompletedStep()
     }
   }
 
@@ -202,8 +236,8 @@ extension JobContext {
   /// - Returns: The value that `body` has returned. If it is encodable, it is stored as the result of the job.
   /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
   ///   `timeLimitExceeded`, or `transactionEnded`. Nothing was written, and the job has not ended. The code is
-  ///   `alreadyFinished` if an earlier call has ended the job, or has not returned yet. `JobSuspension` if the attempt
-  ///   ends with a wait.
+  ///   `alreadyFinished` if an earlier call has finished the job, or has not returned yet. `JobSuspension` if the
+  ///   attempt ends with a wait.
   @discardableResult
   public func finish<Value: Sendable>(
     within limit: Duration = .seconds(5), _ body: @escaping @Sendable (Database) throws -> Value

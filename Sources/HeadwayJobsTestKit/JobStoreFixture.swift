@@ -13,7 +13,7 @@
   /// - Throws: Any error; the check then fails.
   func openAgain() async throws -> any JobStoreBackend
 
-  /// Moves the store's clock, which does not run by itself.
+  /// Moves the store's clock, which does not advance otherwise.
   ///
   /// - Parameter duration: The time to add, which can be negative.
   func advanceClock(by duration: Duration)

@@ -7,11 +7,11 @@ import Headway
 /// while case let count = try source.read(into: buffer), count > 0 { consume(buffer[..<count]) }
 /// ```
 ///
-/// Reads regular files, pipes, terminals and devices in the same way: a path such as `/dev/stdin` or the path of a FIFO
-/// needs no special treatment. On Linux, opening a FIFO does not wait for a writer. Reading from it waits until there
-/// is something to read, or until it has had a writer and has none left. ``waitUntilReadable(_:)`` waits in the same
-/// way, and can be cancelled. Do neither on a thread that must not block. The file is closed when the value that opened
-/// it is destroyed.
+/// Reads regular files, pipes, terminals, and devices in the same way: a path such as `/dev/stdin` or the path of a
+/// FIFO needs no special treatment. On Linux, opening a FIFO does not wait for a writer. Reading from it waits until
+/// there is something to read, or until it has had a writer and has none left. ``waitUntilReadable(_:)`` waits in the
+/// same way, and can be cancelled. Do neither on a thread that must not block. The file is closed when the value that
+/// opened it is destroyed.
 ///
 /// With the trait `Compression`, compressed files are unpacked while they are read, and a path can continue into a zip
 /// archive: `feed.zip/stops.txt`.

@@ -63,7 +63,7 @@ extension LineReader {
   public func forEachBatch(_ body: (LineBatch, _ stop: inout Bool) throws -> Void) throws {
     require(
       following == nil,
-      "LineReader: \(path) is followed, so the calling thread would wait forever. Use batches, lines or enumerateLines."
+      "LineReader: \(path) is followed, so this call would never return. Use batches, lines, or enumerateLines."
     )
     var assembler = LineAssembler(self)
     var stop = false

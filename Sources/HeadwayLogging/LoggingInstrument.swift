@@ -99,7 +99,7 @@ final class LoggingInstrument: OperationQueueInstrument {
     metadata["attempt"] = "\(attempt)"
     metadata["delay"] = .string("\(delay)")
     metadata["error"] = .string("\(error)")
-    log(level, "Attempt failed, and will be retried", operation, metadata)
+    log(level, "Attempt failed and will be retried", operation, metadata)
   }
 
   func didFinish(_ operation: Operation, in queue: OperationQueue) {

@@ -17,7 +17,7 @@ extension OperationQueueProtocol {
   /// | key | value |
   /// |---|---|
   /// | `queue` | the name of the queue when the logger was added |
-  /// | `operation` | the name of the operation, or its class if it has none |
+  /// | `operation` | the operation's name, or its class if it has none |
   /// | `attempt` | the number of the attempt, from 1; in the last line of an operation, only if there were several |
   /// | `error` | the error of the operation or the attempt |
   /// | `delay` | the pause before the next attempt |

@@ -64,7 +64,7 @@ extension OperationQueueProtocol {
   /// ```
   ///
   /// The meter `headway.threads` has the dimension `status`. The status `working` counts threads that run operations or
-  /// look for work. `blocked` counts threads inside an operation that sleeps, waits or reads, and `sleeping` counts
+  /// look for work. `blocked` counts threads inside an operation that sleeps, waits, or reads, and `sleeping` counts
   /// threads that wait for work. Call this method once per process.
   ///
   /// - Parameters:

@@ -1,7 +1,7 @@
 /// A transit feed that does not exist, but looks real.
 ///
 /// Demonstrations and measurements need a feed of a certain size. This one is invented, and resembles that of Berlin:
-/// its ids, columns and proportions, names with umlauts, commas and quotes, night trips beyond 24:00:00, and stations
+/// its ids, columns, and proportions, names with umlauts, commas, and quotes, night trips beyond 24:00:00, and stations
 /// that sometimes follow their platforms in the file. Every reference is valid.
 ///
 /// ```swift

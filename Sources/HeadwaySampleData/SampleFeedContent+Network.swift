@@ -1,4 +1,4 @@
-// Agencies, stops, routes and shapes.
+// Agencies, stops, routes, and shapes.
 extension SampleFeedContent {
   func writeAgencies(_ writer: inout FeedFileWriter) throws(SampleFeedError) {
     try writer.line("agency_id,agency_name,agency_url,agency_timezone,agency_lang,agency_phone")

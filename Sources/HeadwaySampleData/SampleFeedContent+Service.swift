@@ -1,4 +1,4 @@
-// Services, trips and stop times.
+// Services, trips, and stop times.
 extension SampleFeedContent {
   func writeCalendar(_ writer: inout FeedFileWriter, _ advance: Advance) throws(SampleFeedError) {
     try writer.line(

@@ -26,7 +26,8 @@ struct DashboardCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The port of the pages; if it is in use, the next free port.", valueName: "number"))
+    help: ArgumentHelp(
+      "The port of the pages. If another program uses it, the next free port is used.", valueName: "number"))
   var port = 8090
 
   @Option(

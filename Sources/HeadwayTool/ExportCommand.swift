@@ -47,7 +47,7 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The character that separates fields, or 'tab'.", valueName: "character"))
   var delimiter = ","
 
-  @Flag(inversion: .prefixedNo, help: "Write the names of the columns as the first line.")
+  @Flag(inversion: .prefixedNo, help: "Write the column names as the first line.")
   var header = true
 
   @Option(help: ArgumentHelp("The text for NULL values.", valueName: "text"))

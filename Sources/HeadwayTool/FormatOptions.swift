@@ -86,7 +86,7 @@ struct FormatOptions: ParsableArguments {
     }
     let given = [delimiterByte, quote?.utf8.first, escape?.utf8.first].compactMap { $0 }
     guard Set(given).count == given.count else {
-      throw ValidationError("--delimiter, --quote and --escape: use different characters.")
+      throw ValidationError("--delimiter, --quote, and --escape: use different characters.")
     }
     guard decimal.count == 1, thousands?.count ?? 1 == 1, decimal != thousands,
       !(decimal + (thousands ?? "")).contains(where: { $0.isNumber || "+-".contains($0) })

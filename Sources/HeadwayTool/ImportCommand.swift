@@ -64,7 +64,7 @@ struct ImportCommand: AsyncParsableCommand {
       """)
 
   @Argument(
-    help: "What to import; without --output, the last argument is the database.", completion: .file())
+    help: "The files to import; without --output, the last argument is the database.", completion: .file())
   var source: [String] = []
 
   @Option(
@@ -93,7 +93,7 @@ struct ImportCommand: AsyncParsableCommand {
   @Option(parsing: .unconditional, help: ArgumentHelp("How many rows to commit together.", valueName: "rows"))
   var batchSize = 250
 
-  @Flag(help: "Add the rows to the existing rows of the table.")
+  @Flag(help: "Add the rows to the rows that the table already has.")
   var append = false
 
   @Flag(help: "Add only rows whose key is not in the table yet, and ignore the other rows. The table needs a key.")
@@ -126,7 +126,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "What a committed batch survives: a crash of the process (normal), or also a power failure (full).",
+      "The events that a committed batch survives: a crash of the process (normal), or a power failure, too (full).",
       valueName: "normal or full"))
   var durability = Durability.normal
 

@@ -33,7 +33,8 @@ struct LabCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The port of the page; if it is in use, the next free port.", valueName: "number"))
+    help: ArgumentHelp(
+      "The port of the page. If another program uses it, the next free port is used.", valueName: "number"))
   var port = 8080
 
   @Option(

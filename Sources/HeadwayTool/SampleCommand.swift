@@ -54,7 +54,7 @@ struct SampleCommand: AsyncParsableCommand {
       StandardStream.output.writeLine("Wrote \(folder): a feed with \(stopTimes) stop times, seed \(seed).")
     } catch {
       if error.code == .fileExists {
-        ToolExit.say("\(ToolExit.description(of: error)) Use --force to replace it and the others of the feed.")
+        ToolExit.say("\(ToolExit.description(of: error)) Use --force to replace all files of the feed.")
         throw ExitCode(ToolExit.cannotCreate.rawValue)
       }
       throw ToolExit.report(error)

@@ -8,7 +8,7 @@ import Darwin
 import Glibc
 #endif
 
-/// Handles Ctrl-C and `kill`: the first signal requests a stop, and a second one ends the process immediately.
+/// Handles Ctrl-C and `kill`: the first signal requests a stop, and a second one stops the process immediately.
 ///
 /// A hang-up that is ignored when the process starts, as with `nohup`, stays ignored.
 final class Signals: @unchecked Sendable {  // Only the initializer writes `sources`.
@@ -23,7 +23,7 @@ final class Signals: @unchecked Sendable {  // Only the initializer writes `sour
 
   /// Starts to handle signals.
   ///
-  /// Until this initializer returns, a signal ends the process as usual.
+  /// Until this initializer returns, a signal stops the process as usual.
   ///
   /// - Parameter stop: Called at the first signal.
   init(stop: @escaping @Sendable () -> Void) {

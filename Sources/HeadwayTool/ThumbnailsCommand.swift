@@ -62,7 +62,7 @@ struct ThumbnailsCommand: AsyncParsableCommand {
     completion: .file())
   var sheet: String?
 
-  @Flag(help: "Create thumbnails again even if they are up to date, and replace other files that have their names.")
+  @Flag(help: "Create thumbnails again even if they are up to date. Replace other files that have their names.")
   var force = false
 
   @Option(help: ProgressStyle.help)

@@ -145,7 +145,7 @@ enum ToolExit: Int32 {
       return "\(error.text) Correct the file, or use --add-columns."
     }
     if let error = error as? ImportError, error.code == .unfinishedAppend {
-      return "\(error.text) Use --from-start to add all rows of the file."
+      return "\(error.text) Use --from-start to add the whole file."
     }
     guard let error = error as? ImportError, let underlying = error.underlyingErrorOutsideContext else {
       return "\(error)"

@@ -19,8 +19,8 @@ import Darwin
 /// dropped while it is open stops the process (https://github.com/apple/swift-nio/issues/2813). Therefore, each
 /// connection is kept here until it is closed, and the remaining ones are closed at the end.
 ///
-/// The number of connections is limited, because each one uses a file descriptor of the process. A new connection
-/// replaces the one that has waited longest for the headers of a request.
+/// The number of connections is limited, because each connection uses a file descriptor of the process. A new
+/// connection replaces the one that has waited longest for the headers of a request.
 package final class Connections: Sendable {
   /// Sets up and handles connections like Hummingbird and keeps each one while it is open.
   package struct Keeping: ServerChildChannel {

@@ -34,7 +34,7 @@ import Testing
         dialect: spaced),
       CSVCase("nothing else", "a, ,  \nb,,\n", [["a", "", ""], ["b", "", ""]], dialect: spaced),
       CSVCase("at the end of the file", "a, b", [["a", "b"]], dialect: spaced),
-      CSVCase("line ends in quotes", "a, \"b\nc\"\nd, e\n", [["a", "b\nc"], ["d", "e"]], dialect: spaced),
+      CSVCase("line breaks in quotes", "a, \"b\nc\"\nd, e\n", [["a", "b\nc"], ["d", "e"]], dialect: spaced),
     ])
   func spaces(_ example: CSVCase) { example.check() }
 

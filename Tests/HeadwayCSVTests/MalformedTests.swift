@@ -34,7 +34,7 @@ import Testing
         "lines follow", "a,\"b\nc,d\ne,f\n", [.malformed(.unclosedQuote, raw: "a,\"b"), ["c", "d"], ["e", "f"]]),
       CSVCase("CRLF lines follow", "\"b\r\n\r\ne,f\r\n", [.malformed(.unclosedQuote, raw: "\"b"), ["e", "f"]]),
       CSVCase(
-        "closed fields before it, on lines of their own", "1,\"x\ny\",\"b\nc\n",
+        "closed fields before it, on separate lines", "1,\"x\ny\",\"b\nc\n",
         [.malformed(.unclosedQuote, raw: "1,\"x\ny\",\"b"), ["c"]]),
       CSVCase(
         "doubled quotes and empty fields behind it", "\"b\nc,\"\"\nd,e\"\"f\n",
@@ -90,7 +90,7 @@ import Testing
     example.check()
   }
 
-  @Test("I3: an error contains the code, line, offset and text of the defect")
+  @Test("I3: an error contains the code, line, offset, and text of the defect")
   func defects() {
     let input = "a,b\n1,\"x\ny\" z,\"\n2,\"open\n3"
     var errors: [CSVError] = []

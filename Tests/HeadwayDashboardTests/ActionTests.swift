@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("J151: a filtered set is changed after its count was shown, and not what was added since")
+  @Test("J151: a command for a filter changes the jobs that were counted, but no jobs that were added later")
   func bulk() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)

@@ -166,10 +166,10 @@ import Testing
   @Test(
     "J207: if a value is not valid, nothing is changed",
     arguments: [
-      ("priority", "highest", "‘highest’ is not a priority."), ("start", "soon", "‘soon’ is not a time such as"),
+      ("priority", "highest", "“highest” is not a priority."), ("start", "soon", "“soon” is not a time such as"),
       ("start", "2100-02-30T10:00", "is not a time such as"), ("start", "0000-01-01T10:00", "is not a time such as"),
       ("deadline", "2100-01-01T25:00", "is not a time such as"),
-      ("deadline", "2001-01-01T10:00", "‘2001-01-01T10:00’ is not in the future."),
+      ("deadline", "2001-01-01T10:00", "“2001-01-01T10:00” is not in the future."),
       ("payload", "{\"a\":1,}", "is not JSON."), ("payload", "[\",]\",", "is not JSON."),
       ("payload", "1\u{0}", "is not JSON."),
       ("payload", "\"\(String(repeating: "x", count: 300))\"", "The new payload of a job has 302 bytes"),
@@ -242,7 +242,7 @@ import Testing
     }
   }
 
-  @Test("J207: the form is in no page that is read-only, and needs the token and the origin of the page")
+  @Test("J207: read-only pages have no form, and a form requires the token and the origin of the page")
   func protection() async throws {
     var options = JobsDashboard.Options()
     options.isReadOnly = true

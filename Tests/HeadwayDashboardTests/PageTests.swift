@@ -25,7 +25,7 @@ import Testing
     try await RunningDashboard.with { try await check(&$0) }
   }
 
-  @Test("J150: the overview shows the numbers, rates and waiting times, the queues and the running jobs")
+  @Test("J150: the overview shows the numbers, rates, and waiting times, the queues, and the running jobs")
   func overview() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)
@@ -40,12 +40,12 @@ import Testing
       #expect(page.contains("<a href=\"./job/\(id)\">\(id)</a>"))
       #expect(page.contains("<a href=\"./job/\(failed)\">\(failed)</a>"))
       #expect(page.contains("1 / min"))
-      #expect(page.contains("100 % failed"))
+      #expect(page.contains("100% failed"))
       #expect(page.contains("<rect "))
     }
   }
 
-  @Test("J150: jobs are filtered by state, kind, queue, tag, label and time, and listed in pages by their numbers")
+  @Test("J150: jobs are filtered by state, kind, queue, tag, label, and time, and listed in pages by their numbers")
   func list() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)
@@ -80,7 +80,7 @@ import Testing
     page.matches(of: /<tr data-key="\d+">\n<td><a href="\.\/job\/(\d+)">/).map { String($0.1) }
   }
 
-  @Test("J150: the page of a job has its payload without secrets, errors, log, graph and diagnosis")
+  @Test("J150: the page of a job has its payload without secrets, errors, log, graph, and diagnosis")
   func job() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test("J150: the pages show schedules, workers and their jobs, and what is not in order")
+  @Test("J150: the pages show schedules, workers with their jobs, and problems")
   func others() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)
@@ -143,8 +143,8 @@ import Testing
       #expect(workers.contains("<h2>scene</h2>"))
       #expect(workers.contains("<a href=\"./job/\(id)\">\(id)</a>"))
       let health = try await dashboard.page("/health")
-      #expect(health.contains("No running worker supports ‘unknown’, version 1"))
-      #expect(health.contains("Paused: ‘mail’."))
+      #expect(health.contains("No running worker supports “unknown”, version 1"))
+      #expect(health.contains("Paused: “mail”."))
       #expect(health.contains("SQLiteJobStore"))
     }
   }

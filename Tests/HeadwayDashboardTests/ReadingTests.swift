@@ -84,7 +84,7 @@ import Testing
     #expect(JSONText.text(of: [], hiding: []) == "")
   }
 
-  @Test("J150: numbers, durations and rates are readable")
+  @Test("J150: numbers, durations, and rates are readable")
   func readable() {
     #expect(Readable.number(1_234_567) == "1,234,567")
     #expect(Readable.number(10_001, countedTo: 10_000) == "10,000+")
@@ -95,7 +95,7 @@ import Testing
     #expect(Readable.duration(.seconds(Int64.max)) == "1000000000 d")
     #expect(Readable.rate(12.54) == "12.5 / min")
     #expect(Readable.rate(1_234.4) == "1,234 / min")
-    #expect(Readable.percent(0.004) == "< 1 %")
+    #expect(Readable.percent(0.004) == "< 1%")
   }
 
   @Test("J153: characters with a meaning in HTML are escaped even if a mark follows them")

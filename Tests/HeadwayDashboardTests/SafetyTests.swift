@@ -110,7 +110,7 @@ import Testing
     "\"\u{301} autofocus onfocus=alert(1) x=\"\u{301}", "<\u{338}script>", "a\r\nSet-Cookie: b=c",
   ]
 
-  @Test("J153: text from jobs, queues, schedules, workers and errors is shown as text", arguments: attacks)
+  @Test("J153: text from jobs, queues, schedules, workers, and errors is shown as text", arguments: attacks)
   func escaping(attack: String) async throws {
     try await RunningDashboard.with { dashboard in
       let kind = JobKind(rawValue: attack)

@@ -58,7 +58,7 @@ import Tracing
     #expect(spans.map(\.links.count) == [0, 0])
   }
 
-  @Test("J111: the operation of a job has a span too, and a schedule that is set again is the same")
+  @Test("J111: the operation of a job has a span, too, and setting a schedule again changes nothing")
   func operations() async throws {
     let spans = try await spans(count: 1) { jobs in
       try await jobs.enqueue(Checksum())

@@ -90,7 +90,7 @@ import Testing
     expect(image, at: 1, 38, .black)
   }
 
-  @Test("R1: lines are stroked with the specified dashes, caps and joins") func strokes() throws {
+  @Test("R1: lines are stroked with the specified dashes, caps, and joins") func strokes() throws {
     let image = try draw { context in
       let line = Path(lineFrom: Point(5, 5), to: Point(35, 5))
       context.stroke(line, with: .color(.red), style: StrokeStyle(width: 4, dashes: [10, 10]))
@@ -315,7 +315,7 @@ import Testing
     #expect(darkest(44..<72) < 0.3 && darkest(126..<145) < 0.6 && darkest(150..<165) < 0.6)
   }
 
-  @Test("R1: rectangles, paths, colors and gradients have the expected values") func geometry() {
+  @Test("R1: rectangles, paths, colors, and gradients have the expected values") func geometry() {
     #expect(Rectangle(0, 0, 100, 50).fitting(Size(10, 10)) == Rectangle(25, 0, 50, 50))
     #expect(Rectangle(10, 10, 20, 20).inset(by: 5) == Rectangle(15, 15, 10, 10))
     #expect(Rectangle(1, 2, 3, 4).maximumY == 6 && Rectangle(1, 2, 3, 4).maximumX == 4)

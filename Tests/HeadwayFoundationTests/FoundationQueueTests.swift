@@ -170,7 +170,7 @@ import Testing
     #expect(isResumed.events == [true])
   }
 
-  @Test("Q6: waiting for a queue waits for what its operations depend on in another") func waitsAcrossQueues() {
+  @Test("Q6: waiting for a queue includes dependencies of its operations in another queue") func waitsAcrossQueues() {
     let (first, second) = (OperationQueue(), OperationQueue())
     let end = Gate()
     let dependency = BlockOperation { end.wait() }

@@ -68,7 +68,8 @@ import Testing
     #expect((operation as Operation).error is CocoaError)
   }
 
-  @Test("O3: super.main() does nothing in a direct subclass, and calls the superclass's in others") func superMain() {
+  @Test("O3: super.main() does nothing in a direct subclass, and calls the superclass in other subclasses")
+  func superMain() {
     class Direct: Operation, @unchecked Sendable {
       let calls = EventRecorder<String>()
       override func main() {

@@ -73,7 +73,7 @@ import Testing
     #expect(QualityOfService(DispatchQoS.QoSClass.unspecified) == .default)
   }
 
-  @Test("Q1: a Foundation queue forwards its operations to a Headway queue") func forwarding() {
+  @Test("Q1: a Foundation queue passes its operations to a Headway queue") func forwarding() {
     let queue = OperationQueue()
     queue.name = "behind"
     let heard = EventRecorder<String>()

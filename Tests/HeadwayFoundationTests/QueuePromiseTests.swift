@@ -126,7 +126,7 @@ import Testing
     #expect(ran.events.sorted() == [1, 2])
   }
 
-  @Test("Q3: a lowered limit leaves those that run alone; a raised one starts more") func limitChanged() {
+  @Test("Q3: a lowered limit does not affect running operations; a raised limit starts more") func limitChanged() {
     let queue = OperationQueue(limit: 2)
     let ends = [queue.occupy(), queue.occupy()]
     queue.maxConcurrentOperationCount = 1

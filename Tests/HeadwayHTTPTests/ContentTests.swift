@@ -219,7 +219,7 @@ import Testing
     }
   }
 
-  @Test("H6: compressed content that ends with its connection may be incomplete, and is requested again")
+  @Test("H6: compressed content that ends with its connection might be incomplete, and is requested again")
   func cutOff() async throws {
     let whole = compressed(Self.text, by: "gzip")
     let head = Array("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n".utf8)

@@ -74,7 +74,7 @@ struct AppendCompletionTests {
       let second = target.append(file)
       #expect(second.error == nil && second.report.rowCount == 100 && second.report.rejectedRowCount == 0)
       #expect(
-        second.report.notes == ["an earlier import of this file ended behind record 31, and is completed"])
+        second.report.notes == ["an earlier import of this file ended behind record 31 and is completed"])
       #expect(try target.numbers() == Array(1...100))
       // That append was complete: now the rows are added again.
       guard definition.contains("KEY") == false else { return }

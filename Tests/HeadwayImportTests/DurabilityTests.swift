@@ -41,7 +41,7 @@ struct DurabilityTests {
   @Test("I1: a database that can't be opened causes a typed error with its path")
   func cannotOpen() throws {
     try withWorkspace { workspace in
-      try workspace.write(String(repeating: "This is no database. ", count: 100), to: "text.sqlite")
+      try workspace.write(String(repeating: "This isn't a database. ", count: 100), to: "text.sqlite")
       for name in ["no folder/x.sqlite", "text.sqlite"] {
         let error = #expect(throws: ImportError.self) { try ImportDatabase(path: workspace.path(name)) }
         #expect(error?.code == .database)

@@ -275,7 +275,7 @@ struct ExistingTableTests {
       }
       for operation in operations { run(operation) }
       #expect(operations.map(\.report.rowCount) == [2, 2] && operations.map(\.report.flaggedRowCount) == [0, 1])
-      #expect(try reasons(workspace) == ["stop_id: there is no ‘c’ in stops.stop_id"])
+      #expect(try reasons(workspace) == ["stop_id: there is no “c” in stops.stop_id"])
       #expect(try database.strings("SELECT stop_id FROM stop_times ORDER BY rowid") == ["ä", "c"])
     }
   }

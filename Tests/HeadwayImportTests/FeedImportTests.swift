@@ -82,7 +82,7 @@ struct FeedImportTests {
     }
   }
 
-  @Test("I4: hidden files, folders and empty optional files are skipped")
+  @Test("I4: hidden files, folders, and empty optional files are skipped")
   func passedOver() throws {
     try withWorkspace { workspace in
       let folder = try workspace.feed(["._stops.txt": "\u{1}", "transfers.txt": ""])
@@ -141,7 +141,7 @@ struct FeedImportTests {
 
   // MARK: References
 
-  @Test("I4: rows with invalid references are imported and reported with table, line, value and record")
+  @Test("I4: rows with invalid references are imported and reported with table, line, value, and record")
   func missingReferences() throws {
     try withWorkspace { workspace in
       let folder = try workspace.feed([
@@ -159,11 +159,11 @@ struct FeedImportTests {
           issues == [
             RowIssue(
               table: "routes", lineNumber: 3, status: .importedWithIssue,
-              reason: "agency_id: there is no ‘nobody’ in agency.agency_id",
+              reason: "agency_id: there is no “nobody” in agency.agency_id",
               record: Array("Q,nobody,2,3".utf8)),
             RowIssue(
               table: "trips", lineNumber: 3, status: .importedWithIssue,
-              reason: "route_id: there is no ‘no \"way\"’ in routes.route_id",
+              reason: "route_id: there is no “no \"way\"” in routes.route_id",
               record: Array("\"no \"\"way\"\"\",D,U".utf8)),
           ])
         #expect(feed.reports.map(\.flaggedRowCount).reduce(0, +) == 2)
@@ -205,7 +205,7 @@ struct FeedImportTests {
       run(feed.operations)
       let issues = try workspace.feedRowIssues().filter { $0.status == .importedWithIssue }
       #expect(issues.map(\.lineNumber) == [3, 7])
-      let reason = "parent_station: there is no ‘gone’ in stops.stop_id"
+      let reason = "parent_station: there is no “gone” in stops.stop_id"
       #expect(issues.map(\.reason) == [reason, reason])
       #expect(issues.map(\.record) == [Array("S2,b,gone".utf8), Array("S4,f,gone".utf8)])
       let report = try #require(feed.reports.first { $0.table == "stops" })
@@ -275,7 +275,7 @@ struct FeedImportTests {
 
   // MARK: Order
 
-  @Test("I4, D1: each table has one operation, which runs after those of the tables it refers to")
+  @Test("I4, D1: each table has one operation, which runs after the operations of the tables that it refers to")
   func order() throws {
     try withWorkspace { workspace in
       try SampleFeed(stopTimes: 300, seed: 6).write(to: workspace.path("feed"))

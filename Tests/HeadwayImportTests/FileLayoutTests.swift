@@ -115,7 +115,7 @@ struct FileFormTests {
       ("id,v\n1,a\n2,\"\(inner)\"\n3\n4,\"\(inner)\"\n5,e", ["1|a", "5|e"], [tooLong, "expected 2", tooLong]),
       // A stray quote that no other quote closes, or that another one closes incorrectly.
       ("id,v\n1,a\n2,\"\(inner)8,\"x\"\n9,b\n", ["1|a", "9|b"], ["a record of \(size + 9) bytes"]),
-      ("id,v\n1,a\n2,\"\(inner)9,b\n", ["1|a"], ["a quote that is never closed, so that \(size + 7) bytes"]),
+      ("id,v\n1,a\n2,\"\(inner)9,b\n", ["1|a"], ["a quote that is never closed, so the last \(size + 7) bytes"]),
     ] {
       try withWorkspace { workspace in
         let (database, path) = (try workspace.database(), workspace.path("file"))

@@ -103,7 +103,7 @@ struct InferredTypesTests {
       #expect(try types(database) == ["name|TEXT", "v|TEXT"])
       let notes = operation.report.notes
       #expect(notes.count == 1)
-      #expect(notes.first?.contains("at line \(count + 2), because of ‘\(late)’") == true, "\(notes)")
+      #expect(notes.first?.contains("at line \(count + 2), because of “\(late)”") == true, "\(notes)")
     }
   }
 

@@ -281,8 +281,8 @@ struct JSONLinesTests {
   @Test(
     "I7: the reason for rejecting a line contains the position of the error",
     arguments: [
-      ("{\"id\":4,\"name\":", "line 2, byte 24: the line ends inside an object"),
-      ("{\"id\":4", "line 2, byte 16: the line ends inside an object"),
+      ("{\"id\":4,\"name\":", "line 2, byte 24: the object is incomplete"),
+      ("{\"id\":4", "line 2, byte 16: the object is incomplete"),
       ("{\"id\":\"open", "line 2, byte 15: a string that is never closed"),
       ("{\"id\":x}", "line 2, byte 15: not a value: \"x}\""),
     ])

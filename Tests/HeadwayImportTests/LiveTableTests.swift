@@ -297,7 +297,7 @@ struct LiveTableTests {
   @Test("I6: a file that is not a database causes an error")
   func noDatabase() async throws {
     try await withWorkspace { workspace in
-      let path = try workspace.write(String(repeating: "This is no database. ", count: 100), to: "text.sqlite")
+      let path = try workspace.write(String(repeating: "This isn't a database. ", count: 100), to: "text.sqlite")
       await #expect(throws: DatabaseError.self) { try await LiveTable(path: path, table: "people").snapshot() }
     }
   }

@@ -99,7 +99,7 @@ struct PollutionTests {
     print((tally.wrongRows + tally.losses).joined(separator: "\n"))
   }
 
-  @Test("I3: each record is imported or rejected if bytes are flipped, removed, doubled or inserted")
+  @Test("I3: each record is imported or rejected if bytes are flipped, removed, doubled, or inserted")
   func mutations() throws {
     let count = ProcessInfo.processInfo.environment["HEADWAY_MUTATIONS"].flatMap { Int($0) } ?? 200
     try withWorkspace { workspace in

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Import: feeds under a prefix", .hangLimit)
 struct PrefixTests {
-  @Test("I4, I5: a feed with a prefix has its own tables, references, indices and history") func twoFeeds() throws {
+  @Test("I4, I5: a feed with a prefix has its own tables, references, indices, and history") func twoFeeds() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let folder = try workspace.feed(["log.txt": "a,b\n1,2\n"])
@@ -44,7 +44,7 @@ struct PrefixTests {
         folder: folder, into: database, tablePrefix: "b_", rejectedRowsFolder: workspace.path("rejected-rows"))
       run(feed.operations)
       #expect(
-        try workspace.feedRowIssues().map(\.reason) == ["route_id: there is no ‘R’ in b_routes.route_id"])
+        try workspace.feedRowIssues().map(\.reason) == ["route_id: there is no “R” in b_routes.route_id"])
     }
   }
 }

@@ -30,8 +30,8 @@ struct RejectedRowsTests {
       Case("a surrogate in UTF-8", bytes: [0x38, 0x2C, 0xED, 0xA0, 0x80], "not valid UTF-8"),
       Case("nothing where something is required", ",a", "id is empty"),
       Case("nothing in quotes", "\"\",a", "id is empty"),
-      Case("a key that was there", "1,again", "an earlier row has this key (id)"),
-      Case("a key that was there, in quotes", "\"1\",\"a\ngain\"", "an earlier row has this key (id)"),
+      Case("a repeated key", "1,again", "an earlier row has this key (id)"),
+      Case("a repeated key, in quotes", "\"1\",\"a\ngain\"", "an earlier row has this key (id)"),
     ]
   }
 
@@ -269,8 +269,8 @@ struct RejectedRowsTests {
       let issues = try parsedRowIssues(workspace.bytes(of: "rejected-rows.csv"))
       #expect(issues.map(\.lineNumber) == [3, 3, 5, 5, 6, 6, 9, 9])
       #expect(issues.allSatisfy { $0.status == .importedWithIssue })
-      #expect(issues.first?.reason == "i: ‘many’ is not a whole number; kept as text")
-      #expect(issues.dropFirst().first?.reason == "r: ‘near’ is not a number; kept as text")
+      #expect(issues.first?.reason == "i: “many” is not a whole number; kept as text")
+      #expect(issues.dropFirst().first?.reason == "r: “near” is not a number; kept as text")
       #expect(issues.first?.record == Array("2,many,near".utf8))
       #expect(operation.report.flaggedRowCount == 8)
     }

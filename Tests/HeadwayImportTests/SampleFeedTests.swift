@@ -314,7 +314,7 @@ private struct Table {
   }
 }
 
-/// Splits CSV by RFC 4180 into rows of fields, independently of the package's parser.
+/// Splits CSV by RFC 4180 into rows, independently of the package's parser.
 private func split(_ bytes: [UInt8]) -> [[String]] {
   let (quote, comma, newline) = (UInt8(ascii: "\""), UInt8(ascii: ","), UInt8(ascii: "\n"))
   var rows: [[String]] = []

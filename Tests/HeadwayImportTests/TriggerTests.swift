@@ -52,7 +52,7 @@ struct TriggerTests {
       let issues = try parsedRowIssues(workspace.bytes(of: "rejected-rows.csv"))
       #expect(issues.map(\.lineNumber) == (1...8).map { $0 * 5 + 1 })
       let reason =
-        action == "IGNORE" ? "A trigger of the table t ignores it" : "A trigger of the table t refuses it: no fives"
+        action == "IGNORE" ? "A trigger of the table t ignores it" : "A trigger of the table t rejects it: no fives"
       #expect(Set(issues.map(\.reason)) == [reason])
       #expect(try database.strings("SELECT a FROM t ORDER BY a") == (1...42).filter { $0 % 5 != 0 }.map { "\($0)" })
       // The effects of a trigger for a row that it then blocks are undone together with the row.

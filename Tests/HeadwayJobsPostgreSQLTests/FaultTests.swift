@@ -195,7 +195,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J174: an error of a full disk is the code storeFull, and nothing is stored")
+  @Test("J174: if the disk is full, a request fails with storeFull, and nothing is stored")
   func diskFull() async throws {
     let test = try await TestStore()
     try test.psql(

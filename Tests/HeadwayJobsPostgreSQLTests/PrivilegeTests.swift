@@ -28,7 +28,7 @@ import Testing
     #expect((error?.underlyingError as? PostgresError)?.sqlState == "42501", "\(String(describing: error))")
   }
 
-  @Test("J123: a role that may only enqueue adds jobs, and neither reads nor changes others")
+  @Test("J123: a role that may only enqueue can add jobs, but neither read nor change other jobs")
   func enqueueing() async throws {
     let test = try await TestStore()
     let (store, connectionString) = try await open(test, .enqueue)
@@ -306,7 +306,7 @@ import Testing
       let visible = try await store.findings(measuringCommit: false)
       return text("Connections", visible) == "\(count) of 300 connections are in use."
     }
-    #expect(text("Transactions", all) == "No transaction has been open for long.")
+    #expect(text("Transactions", all) == "No transaction has been open for a long time.")
     #expect(text("Transactions", visible)?.contains("pg_read_all_stats") == true)
     try test.psql("GRANT pg_read_all_stats TO \"\(test.schema) read\"")
     let granted = try await store.findings(measuringCommit: false)

@@ -51,7 +51,7 @@ import Testing
     try session.run(Statement("SELECT count(*) FROM pg_prepared_statements")).first?.int(0) ?? -1
   }
 
-  @Test("J104: after errors, prepared statements are used again, and only those that exist")
+  @Test("J104: after errors, only prepared statements that still exist are used again")
   func preparedStatements() throws {
     let session = try open()
     let (valid, failing) = (Statement("SELECT 1", isFrequent: true), Statement("SELECT 1 / $1", isFrequent: true, 0))

@@ -190,7 +190,7 @@ struct CheckpointTests {
     #expect(checkpoint.afterCommit() == .notDue)  // Once per commit.
   }
 
-  @Test("J108: a reader limits what is copied, and the next checkpoint copies the rest")
+  @Test("J108: a reader limits the frames that a checkpoint copies, and the next checkpoint copies the rest")
   func reader() throws {
     let scenario = try Scenario()
     let witness = try Connection(scenario.path)

@@ -64,7 +64,7 @@ import Testing
     await app.store.close()
   }
 
-  @Test("J4: what can't be read of a failed job remains as it is stored, and the job can't be run again")
+  @Test("J4: unreadable parts of a failed job remain as they are stored, and the job can't be run again")
   func keepsParts() async throws {
     let app = try TransactionTests.Application()
     let handle = try await app.jobs.enqueue(Note(text: "a"))
@@ -86,7 +86,7 @@ import Testing
     await app.store.close()
   }
 
-  @Test("J4: a damaged job that is rescued, due, moved or cancelled ends, and keeps nothing else from happening")
+  @Test("J4: a damaged job that is rescued, due, moved, or cancelled ends, and does not block other jobs")
   func otherStates() async throws {
     let fixture = try SQLiteFixture()
     let pool = try openPool(fixture.path)

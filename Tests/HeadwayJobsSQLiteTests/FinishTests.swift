@@ -76,7 +76,7 @@ private struct TwiceFinished: Job {
     await app.store.close()
   }
 
-  /// SQLite's own errors after which it can't continue a transaction.
+  /// SQLite's own errors that prevent it from continuing a transaction.
   static let severe: [ResultCode] = [.SQLITE_CORRUPT, .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_INTERRUPT]
 
   @Test("J135: an error of another database in the code affects no other request", arguments: severe)
@@ -172,7 +172,8 @@ private struct TwiceFinished: Job {
     await app.store.close()
   }
 
-  @Test("J135, J130: requests in the same transaction are executed, and once, whatever the code does", arguments: harm)
+  @Test(
+    "J135, J130: requests in the same transaction are executed exactly once, whatever the code does", arguments: harm)
   func others(sql: String) async throws {
     let app = try TransactionTests.Application()
     let harmful = try await app.jobs.enqueue(Note(text: "harmful"))

@@ -68,7 +68,7 @@ import Testing
     await app.store.close()
   }
 
-  @Test("J83: a claim costs the same however many jobs of a key wait")
+  @Test("J83: the cost of a claim does not depend on how many jobs of a key wait")
   func cost() async throws {
     let app = try TransactionTests.Application()
     let worker = try await app.store.registerNote()
@@ -111,7 +111,7 @@ import Testing
     await app.store.close()
   }
 
-  @Test("J18: room in a queue is a hint to other processes too")
+  @Test("J18: other processes receive a hint when a queue has room")
   func roomHint() async throws {
     let fixture = try SQLiteFixture()
     let other = try fixture.openOther()

@@ -37,7 +37,7 @@ import Testing
     await #expect(throws: JobError.self) { try await Jobs(again).counts() }
   }
 
-  @Test("J190: using a store whose file was deleted, moved or replaced throws an error", arguments: 0..<3)
+  @Test("J190: using a store whose file was deleted, moved, or replaced throws an error", arguments: 0..<3)
   func movedFile(change: Int) async throws {
     let store = try SQLiteJobStore(path: path)
     _ = try await Jobs(store).enqueue(Note(text: "a"))
@@ -49,12 +49,14 @@ import Testing
     let writing = await #expect(throws: JobError.self) { try await Jobs(store).enqueue(Note(text: "b")) }
     for error in [reading, writing] {
       #expect(error?.code == .unusableStore)
-      #expect(error?.context.contains("was deleted, moved or replaced") == true)
+      #expect(error?.context.contains("was deleted, moved, or replaced") == true)
     }
     await store.close()
   }
 
-  @Test("J190: a worker stops if the file of its store is deleted, idle or while a job runs", arguments: [false, true])
+  @Test(
+    "J190: a worker stops if the file of its store is deleted, while it is idle or runs a job",
+    arguments: [false, true])
   func workerOfDeletedFile(isRunningJob: Bool) async throws {
     let store = try SQLiteJobStore(path: path)
     let jobs = Jobs(store)
@@ -120,7 +122,7 @@ import Testing
     }
   }
 
-  @Test("J106: stores that migrate at the same time make one schema")
+  @Test("J106: stores that migrate at the same time create one schema")
   func concurrentMigrations() async throws {
     try await withThrowingTaskGroup(of: SQLiteJobStore.self) { [path] group in
       for _ in 0..<4 { group.addTask { try SQLiteJobStore(path: path) } }

@@ -15,7 +15,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("J177, J106: processes that open a new store at the same time make one schema", arguments: 0..<8)
+  @Test("J177, J106: processes that open a new store at the same time create one schema", arguments: 0..<8)
   func migrations(round: Int) async throws {
     let processes = try (0..<6).map { _ in try WorkerProcess(path) }
     let store = try SQLiteJobStore(path: path)
@@ -38,7 +38,7 @@ import Testing
     await store.close()
   }
 
-  @Test("J177, J3: a worker of an old release leaves new jobs to the new one, which runs old ones too")
+  @Test("J177, J3: a worker of an old release leaves new jobs to the new worker, which also runs old jobs")
   func releases() async throws {
     let pool = try openPool(path)
     try await pool.write { try $0.execute(sql: OldLetter.table) }

@@ -10,7 +10,7 @@ import Testing
 
   init() throws { fixture = try SQLiteFixture() }
 
-  @Test("J13: jobs with one key that two stores add at the same time are one job")
+  @Test("J13: if two stores add jobs with the same key at the same time, one job is stored")
   func uniqueKeys() async throws {
     let stores = [fixture.sqlite, try fixture.openOther()]
     for round in 0..<20 {

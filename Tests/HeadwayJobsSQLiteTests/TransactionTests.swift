@@ -218,6 +218,12 @@ struct Note: Job {
       #expect(value == 2)
     }
     #expect(try app.photoCount() == 1)
+    for _ in 0..<2 {
+      try await context().checkpoint("step without a value") { database in
+        try database.execute(sql: "UPDATE photo SET size = size + 1")
+      }
+    }
+    #expect(try await app.pool.read { try Int.fetchAll($0, sql: "SELECT size FROM photo") } == [3])
     let ended = await #expect(throws: JobError.self) {
       try await context().checkpoint("end") { database in
         try database.execute(sql: "DELETE FROM photo; COMMIT")
@@ -294,7 +300,7 @@ struct Note: Job {
     await app.store.close()
   }
 
-  @Test("J11: a connection of the application's own to the same file can add jobs too")
+  @Test("J11: the application's own connection to the same file can add jobs, too")
   func otherConnection() async throws {
     let app = try Application()
     let store = try SQLiteJobStore(path: app.folder.path + "/app.sqlite")
@@ -350,7 +356,7 @@ struct Note: Job {
     await app.store.close()
   }
 
-  @Test("J135, J130: after an error in the code, no number of a job is used again")
+  @Test("J135, J130: after an error in the code, no job number is used again")
   func numbersAfterError() async throws {
     let fixture = try SQLiteFixture()
     let jobs = Jobs(fixture.sqlite)

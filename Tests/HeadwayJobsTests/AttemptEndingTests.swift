@@ -26,7 +26,7 @@ import Testing
     #expect(reason.code == .failed)
   }
 
-  @Test("J42: an attempt that the shutdown interrupts is released, whatever it throws")
+  @Test("J42: an attempt that the shutdown interrupts is released, no matter what error it throws")
   mutating func interrupted() {
     #expect(action(error: TestError(), cause: .stopping) == .release)
     #expect(action(error: CancellationError(), cause: .stopping) == .release)

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ClaimerTests {
   private var claimer = Claimer(queues: ["default"], kinds: ["test": 1])
 
-  @Test("J22: a worker claims what its free slots take")
+  @Test("J22: a worker claims as many jobs as it has free slots")
   mutating func slots() throws {
     claimer.setSlots(3, group: 0)
     let claim = try #require(claimer.claims(at: .zero).first).claim
@@ -39,7 +39,7 @@ import Testing
     #expect(rested.count == 2)
   }
 
-  @Test("J22: a queue without a limit, as Int.max, is one with many slots")
+  @Test("J22: a queue without a limit, or with Int.max, has many slots")
   mutating func unlimited() throws {
     claimer.setSlots(.max, group: 0)
     let claim = try #require(claimer.claims(at: .zero).first).claim
@@ -222,7 +222,7 @@ import Testing
     #expect(claimer.claims(at: .zero).map(\.lane) == Array(limit..<limit + 3))
   }
 
-  @Test("J19: after a claim that found too little, it claims again only after a hint")
+  @Test("J19: after a claim that found too few jobs, the worker claims again only after a hint")
   mutating func hints() throws {
     claimer.setSlots(2, group: 0)
     let claim = try #require(claimer.claims(at: .zero).first).claim

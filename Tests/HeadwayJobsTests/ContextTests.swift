@@ -21,6 +21,19 @@ import Testing
     #expect(log.entries == ["charged", "key", "key", "duplicate checkpoint"])
   }
 
+  @Test("J24: a step that returns nothing runs once for all attempts")
+  func stepWithoutValue() async throws {
+    let workshop = Workshop()
+    let log = Log()
+    let handle = try await workshop.jobs.enqueue(StepsWithoutValues())
+    try await Log.$current.withValue(log) {
+      try await workshop.run(workshop.worker(StepsWithoutValues.self)) {
+        try await workshop.advance(until: handle.id, is: .succeeded)
+      }
+    }
+    #expect(log.entries == ["greeted", "attempt 1", "attempt 2"])
+  }
+
   @Test("J23, J31: writes of an abandoned attempt are rejected")
   func refused() async throws {
     let workshop = Workshop()
@@ -91,8 +104,8 @@ import Testing
     switch obstacle {
     case .none: #expect(text == "2")
     case .itself, .dependency, .chain: #expect(text.contains(", because job 1 must end first."))
-    case .key: #expect(text.contains(", because one job of the key ‘key’ runs at a time."))
-    case .queue: #expect(text.contains(", because the queue ‘default’ runs one job at a time."))
+    case .key: #expect(text.contains(", because one job of the key “key” runs at a time."))
+    case .queue: #expect(text.contains(", because the queue “default” runs one job at a time."))
     }
   }
 
@@ -141,6 +154,20 @@ struct Steps: Job {
       Log.current.append(error.code.description)
     }
     return value
+  }
+}
+
+/// Has a step that returns nothing, and one that returned a value only in an earlier version of the program.
+struct StepsWithoutValues: Job {
+  static let kind: JobKind = "steps without values"
+  func perform(in context: JobContext) async throws {
+    try await context.checkpoint("greet") { Log.current.append("greeted") }
+    Log.current.append("attempt \(context.attempt)")
+    if context.attempt == 1 {
+      try await context.checkpoint("count") { 7 }
+      throw TestError()
+    }
+    try await context.checkpoint("count") { Log.current.append("counted") }
   }
 }
 

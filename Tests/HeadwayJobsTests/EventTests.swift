@@ -7,7 +7,7 @@ import Testing
 
 /// The events that listeners receive.
 @Suite struct EventTests {
-  @Test("J110: the events of a job are in their order")
+  @Test("J110: the events of a job arrive in order")
   func order() async throws {
     let workshop = Workshop()
     let recording = Recording(workshop.jobs)
@@ -23,7 +23,7 @@ import Testing
     let numbers = recording.events.compactMap { if case .started(let attempt) = $0 { attempt.number } else { nil } }
     #expect(numbers == [1, 2])
     let description = recording.events.first?.description
-    #expect(description == "enqueued job 1 (flaky) in ‘default’")
+    #expect(description == "enqueued job 1 (flaky) in “default”")
   }
 
   @Test("J110: jobs of a batch that a job adds are events")
@@ -77,7 +77,7 @@ import Testing
       ])
   }
 
-  @Test("J110: what a dead worker leaves is rescued or has crashed")
+  @Test("J110: the jobs of a dead worker are rescued or have crashed")
   func rescued() async throws {
     let workshop = Workshop()
     let recording = Recording(workshop.jobs)
@@ -129,7 +129,7 @@ import Testing
     for (index, name) in names.enumerated() { #expect(name == (index % 2 == 0 ? "storeLost" : "storeBack")) }
   }
 
-  @Test("J25: code that does not return after its cancellation is an event, once")
+  @Test("J25: code that does not return after its cancellation is reported once")
   func stuck() async throws {
     let workshop = Workshop()
     let (log, recording) = (Log(), Recording(workshop.jobs))

@@ -15,7 +15,7 @@ import Testing
     health.findings.first { $0.name == name }
   }
 
-  @Test("J109: jobs that no worker runs are a bad finding, and a running worker makes it good") func workers()
+  @Test("J109: jobs that no worker runs are a bad finding, which a running worker turns into a good one") func workers()
     async throws
   {
     let jobs = Jobs(MemoryJobStore())
@@ -23,7 +23,7 @@ import Testing
     let before = try await jobs.health()
     #expect(before.level == .bad)
     #expect(finding("Workers", before)?.text == "No worker is running.")
-    #expect(finding("Queues", before)?.text == "Jobs wait in ‘default’, but no worker serves the queue.")
+    #expect(finding("Queues", before)?.text == "Jobs wait in “default”, but no worker serves the queue.")
 
     let worker = JobWorker(jobs, kinds: [Work.self])
     worker.serve(on: OperationQueue())
@@ -40,7 +40,7 @@ import Testing
     let jobs = Jobs(MemoryJobStore())
     _ = try await jobs.perform(.setPaused(queue: "default", true))
     let health = try await jobs.health()
-    #expect(finding("Pauses", health) == .init(level: .warning, name: "Pauses", text: "Paused: ‘default’."))
+    #expect(finding("Pauses", health) == .init(level: .warning, name: "Pauses", text: "Paused: “default”."))
     #expect(health.level == .warning)
   }
 }

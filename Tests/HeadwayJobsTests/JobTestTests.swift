@@ -186,7 +186,7 @@ import Testing
     #expect(try await test.drain(Sum.self).succeededCount == 3)
   }
 
-  @Test("J201: a test stops before what is due after its duration, and can continue")
+  @Test("J201: a test stops before jobs that are due after its duration, and can continue")
   func bound() async throws {
     try await test.jobs.schedule("numbered", .every(.seconds(3_600)), job: Numbered())
     let deadline = (test.store.now + .seconds(1_800)).date

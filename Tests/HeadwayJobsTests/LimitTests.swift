@@ -6,7 +6,7 @@ import Testing
 
 /// The decisions about limits, without a store.
 @Suite struct LimitTests {
-  @Test("J84: a bucket permits what a list of all earlier claims permits", arguments: 1...30)
+  @Test("J84: a bucket permits the same claims as a list of all earlier claims", arguments: 1...30)
   func bucket(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let count = Int.random(in: 1...5, using: &generator)
@@ -157,7 +157,7 @@ import Testing
     #expect(value == 6)
   }
 
-  @Test("J18: a batch receives an error if a job of it prefers that")
+  @Test("J18: a batch receives an error if one of its jobs requests it")
   func fullQueueOfBatch() async throws {
     let workshop = Workshop()
     try await workshop.jobs.changeQueue("default", .maxPendingJobCount(1))

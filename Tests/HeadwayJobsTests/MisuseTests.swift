@@ -65,7 +65,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case .otherEntry: "A dependency is an entry of another batch. Use entries of this batch"
     case .sizes: "A store of jobs has the maxPayloadSize 0 and the maxResultSize 1048576: use positive numbers."
     case .jobLimit: "The jobs of a store are read with the limit -1: use 0 or more."
-    case .numberLimit: "The numbers of jobs are read with the limit 0: use a positive number."
+    case .numberLimit: "Job numbers are read with the limit 0: use a positive number."
     case .clockOfStore: "The time of MemoryJobStore can't be moved: create the test with JobTest()"
     case .attempt: "A test performs attempt 0 of a job of the kind sum: use a positive number."
     case .drainTime: "A test drains a store for -1.0 seconds: use zero or more."

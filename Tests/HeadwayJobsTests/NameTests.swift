@@ -44,7 +44,7 @@ import Testing
     #expect(try await jobs.jobs().count == 1)
   }
 
-  @Test("J182: history, reasons and progress text are shortened to 8 KiB")
+  @Test("J182: history, reasons, and progress text are shortened to 8 KiB")
   func texts() {
     let (text, expected) = (String(repeating: "x", count: 9_000), String(repeating: "x", count: 8_192))
     let time = StoreTime(microseconds: 0)

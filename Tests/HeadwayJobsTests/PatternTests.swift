@@ -45,7 +45,7 @@ import Testing
     #expect(state.operationQueues.count == 2 && state.claimer.groups.count == 2)
   }
 
-  @Test("J297: names that differ only in their bytes are different queues, and a hint for one of them is for both")
+  @Test("J297: names that differ only in their bytes are different queues, and a hint for one of them reaches both")
   func equalNames() {
     let (short, long) = ("caf\u{e9}", "cafe\u{301}")
     var state = WorkerState(

@@ -168,18 +168,18 @@ import Testing
     _ = try await drain()
     let until = test.jobs.store.now + .seconds(60)
     let diagnosis = try await test.jobs.diagnose(handle.id)
-    #expect(diagnosis == "job 1 (order) waits for the signal ‘sent’, at most until \(until)")
+    #expect(diagnosis == "job 1 (order) waits for the signal “sent”, at most until \(until)")
     let job = try #require(try await handle.job())
-    #expect(job.history.transitions.last?.note == "waits for the signal ‘sent’")
+    #expect(job.history.transitions.last?.note == "waits for the signal “sent”")
     let fence = try #require(job.fence)
     let event = JobEvent.ended(JobAttempt(job, fence), .wait(.sleep("nap"), until: until))
     #expect(
       event.description
-        == "attempt 0 of job 1 (order) has ended, and the job waits for the end of the sleep ‘nap’, until \(until)")
+        == "attempt 0 of job 1 (order) has ended, and the job waits for the end of the sleep “nap”, until \(until)")
     try await test.jobs.signal(handle.id, "sent", "parcel")
-    #expect(try await handle.job()?.history.transitions.last?.note == "received the signal ‘sent’")
+    #expect(try await handle.job()?.history.transitions.last?.note == "received the signal “sent”")
     let signal = try JobSignal("sent", "secret")
-    #expect("\(signal)" == "signal ‘sent’ with 8 bytes")
+    #expect("\(signal)" == "signal “sent” with 8 bytes")
     for wait in [JobWait.signal("a b"), .sleep(""), .signal("ß")] { #expect(JobWait(stored: wait.stored) == wait) }
     #expect(JobWait(stored: "moon full") == nil)
   }

@@ -88,7 +88,7 @@ import Testing
     #expect(job.history.errors.map(\.type) == ["Headway.TimeLimitError"])
   }
 
-  @Test("J101, J42: a worker that stops gives back what has not begun, and waits for the rest")
+  @Test("J101, J42: a worker that stops gives back jobs that have not begun, and waits for all other jobs")
   func drain() async throws {
     let workshop = Workshop()
     let log = Log()
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test("J43, J103: while the store is away, the worker tries again, and records every end once")
+  @Test("J43, J103: while the store is unavailable, the worker retries, and records every ending once")
   func storeAway() async throws {
     let workshop = Workshop()
     let (store, jobs, worker) = faultyStore(of: workshop)

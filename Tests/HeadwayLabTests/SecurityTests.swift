@@ -86,7 +86,7 @@ import Testing
       expect(refusal.status, is: .forbidden)
       expect(
         String(buffer: try await refusal.body.collect(upTo: 1_000)),
-        is: "Open the address that ‘headway lab’ has printed, with its token.\n")
+        is: "Open the address that “headway lab” has printed, with its token.\n")
       expect(try await lab.get("events").status, is: .forbidden)
       expect(try await lab.post("api/cancel", "{}"), is: 403)
       expect(try await lab.get("?token=guessed").status, is: .forbidden)

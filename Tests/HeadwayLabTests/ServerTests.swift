@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("Z3: tasks are cancelled, suspended, resumed and limited by POST requests") func control() async throws {
+  @Test("Z3: tasks are cancelled, suspended, resumed, and limited by POST requests") func control() async throws {
     try await RunningLab.with { lab in
       var viewer = try await lab.viewer()
       expect(try await lab.post("api/settings", #"{"isSuspended": true, "maximum": 2}"#), is: 202)
@@ -133,7 +133,7 @@ import Testing
       expect(try await lab.post("api/dependency", #"{"task": 2, "other": 4}"#), is: 202)
       expect(try await lab.post("api/dependency", #"{"task": 4, "other": 2}"#), is: 409)
       let sentence = try await lab.get("api/diagnosis/2").body.collect(upTo: 10_000)
-      #expect(String(buffer: sentence).contains("‘2’ waits for ‘4’"))
+      #expect(String(buffer: sentence).contains("“2” waits for “4”"))
       try await lab.post("api/cancel", #"{"task": 1}"#)
       try await lab.post("api/settings", #"{"isSuspended": false}"#)
       let events = try await viewer.events(through: "finished").events

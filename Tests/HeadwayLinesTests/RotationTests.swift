@@ -140,7 +140,7 @@ import Testing
     #expect(follower.texts == ["a", "b"])
   }
 
-  @Test("L7: random growth, rotation, truncation and absence lose and repeat no line")
+  @Test("L7: random growth, rotation, truncation, and absence lose and repeat no line")
   func random() async throws {
     for seed in 1...20 as ClosedRange<UInt64> {
       var random = SeededGenerator(seed: seed)

@@ -192,7 +192,7 @@ private struct TestError: Error {}
     await until { depth("waiting") == 0 && depth("running") == 0 }
   }
 
-  @Test("V4: the metrics of threads count working, blocked and sleeping threads until the task is cancelled")
+  @Test("V4: the metrics of threads count working, blocked, and sleeping threads until the task is cancelled")
   func threads() async throws {
     func threads(_ status: String) -> Double? {
       try? metrics.expectMeter("headway.threads", [("status", status)]).lastValue

@@ -32,7 +32,7 @@ import Testing
     #expect(clock.sleeperCount == 0)
   }
 
-  @Test("A test can wait for a deadline, whatever other sleepers there are") func deadlines() async throws {
+  @Test("A test can wait for a deadline, even if there are other sleepers") func deadlines() async throws {
     let clock = ManualClock()
     #expect(clock.nextDeadline == nil)
     let late = Task { try await clock.sleep(for: .seconds(60)) }

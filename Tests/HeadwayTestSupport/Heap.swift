@@ -17,7 +17,7 @@ public func heapBytes() -> Int {
 /// Whether `malloc` is the C library's.
 public var isHeapMeasurable: Bool { dlsym(nil, "__tsan_init") == nil }
 
-/// The largest growth of the heap since a starting point.
+/// The largest growth of the heap since the previous measurement.
 public struct HeapGrowth {
   private let start = heapBytes()
   /// By how many bytes the heap was larger, at most, when it was measured.

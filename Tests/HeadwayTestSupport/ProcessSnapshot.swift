@@ -34,7 +34,7 @@ enum ProcessSnapshot {
       let state = contents(of: "\(folder)/stat")?.split(separator: ")").last?.split(separator: " ").first ?? "?"
       let name = contents(of: "\(folder)/comm")?.split(separator: "\n").first ?? "?"
       let place = contents(of: "\(folder)/wchan") ?? ""
-      return "  thread \(thread) ‘\(name)’ \(state) \(place)"
+      return "  thread \(thread) “\(name)” \(state) \(place)"
     }
   }
 

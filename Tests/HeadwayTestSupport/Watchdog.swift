@@ -140,7 +140,7 @@ package final class Watchdog: Sendable {
     // If the library hangs in its own diagnosis, this still terminates the process.
     signal(SIGALRM, SIG_DFL)
     alarm(60)
-    print(["What the queues and their threads wait for:", libraryDiagnosis()])
+    print(["The waits of the queues and their threads:", libraryDiagnosis()])
     for child in children { kill(child.identifier, SIGKILL) }
     // So that the text above is the last: Swift's handler of crashes would add a report about this thread.
     signal(SIGABRT, SIG_DFL)

@@ -63,7 +63,7 @@ struct CheckTests {
     #expect(try await Tool.run("check", "feed", "db", in: folder).status == 64)
     let file = try await Tool.run("check", "data/x.csv", in: folder)
     #expect(file.status == 66)
-    #expect(file.errors == ["headway: data/x.csv: This is no feed: a feed is a folder or a zip archive."])
+    #expect(file.errors == ["headway: data/x.csv: This file isn't a feed: a feed is a folder or a zip archive."])
     for name in ["nothing.zip", "-"] {
       let missing = try await Tool.run("check", name, in: folder)
       #expect(missing.status == 66 && missing.errors == ["headway: \(name): There is no such file or folder."])
@@ -71,7 +71,7 @@ struct CheckTests {
     #if Compression
     try folder.write("hi\n", to: "bad.zip")
     let bad = try await Tool.run("check", "bad.zip", in: folder)
-    #expect(bad.errors == ["headway: bad.zip: This is no zip archive, although its name ends like that of one."])
+    #expect(bad.errors == ["headway: bad.zip: This file isn't a zip archive, although its name ends like one."])
     #endif
   }
 }

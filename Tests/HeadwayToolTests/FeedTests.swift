@@ -43,7 +43,7 @@ struct FeedTests {
     try folder.write("Read me, please.\nOr not.\n", to: "feed/README.txt")
     let run = try await Tool.run("import", "feed", "db", in: folder)
     #expect(run.status == 0)
-    #expect(run.errors.first == "headway: feed/README.txt does not look like a table, and is left out.")
+    #expect(run.errors.first == "headway: feed/README.txt does not look like a table, so it is skipped.")
   }
 
   @Test("I9: files next to a feed's files that might be tables are listed") func otherFiles() async throws {
@@ -52,7 +52,8 @@ struct FeedTests {
     let run = try await Tool.run("import", "feed", "db", in: folder)
     #expect(run.status == 0)
     for name in ["extra.csv", "locations.geojson", "more.tsv.gz"] {
-      #expect(run.errors.contains("headway: feed/\(name) is not a file of the feed, and is left out."), "\(run.errors)")
+      #expect(
+        run.errors.contains("headway: feed/\(name) is not a file of the feed, so it is skipped."), "\(run.errors)")
     }
   }
 

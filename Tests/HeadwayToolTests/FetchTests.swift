@@ -130,7 +130,7 @@ import Testing
         ([server.url("/nonsense")], 76, "not valid HTTP"),
         (["nonsense"], 64, "This is not an http or https URL."),
         (["http://127.0.0.1:1/file", "--retry", "0"], 69, "Could not connect to the server. (Connection refused)"),
-        ([server.url("/file"), server.url("/a/file")], 64, "More than one of these files would be named ‘file’"),
+        ([server.url("/file"), server.url("/a/file")], 64, "More than one of these files would be named “file”"),
         ([server.url("/file"), "--checksum", "12"], 64, "use 64 hexadecimal digits."),
         ([server.url("/file"), "--jobs", "0"], 64, "use 1 or more."),
         ([server.url("/a"), server.url("/b"), "--output", "c"], 64, "--output requires a single URL"),

@@ -36,7 +36,7 @@ struct JobsByNameTests {
     NewJob(kind: kind, payload: JobPayload(bytes: Array("{}".utf8)), options: options)
   }
 
-  @Test("J273: queues are listed, paused and resumed, and their settings are changed") func queues() async throws {
+  @Test("J273: queues are listed, paused, and resumed, and their settings are changed") func queues() async throws {
     #expect(try await run("queues").output == ["No queues."])
     _ = try await store.enqueue([newJob("mail", [.queue("mail")])])
     let set = try await run(
@@ -126,7 +126,7 @@ struct JobsByNameTests {
         "account   one at a time, in order  1     1 of 1  reached",
         "customer  9 at a time              2     2 of 9", "service   5 per 60.0 seconds       1     -",
       ])
-    #expect(try await run("queues", "limits", "--limit", "3").output.last == "1 more. Use --limit to list them.")
+    #expect(try await run("queues", "limits", "--limit", "3").output.last == "1 more limit. Use --limit to list all.")
     let objects = try await run("queues", "limits", "--json").objects()
     #expect(objects.map { $0["running"] as? Int } == [2, 1, 2, 1])
     #expect(objects.map { $0["runningWeight"] as? Int } == [4, 1, 2, 1])
@@ -140,7 +140,7 @@ struct JobsByNameTests {
     await store.close()
   }
 
-  @Test("J272: schedules are listed, paused, resumed, run and deleted") func schedules() async throws {
+  @Test("J272: schedules are listed, paused, resumed, run, and deleted") func schedules() async throws {
     #expect(try await run("schedules").output == ["No schedules."])
     let hourly = ScheduleDefinition(
       .every(.seconds(3_600)), missed: .all(limit: 3), overlap: .skip, job: newJob("mail", [.queue("mail")]))

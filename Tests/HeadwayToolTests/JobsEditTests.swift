@@ -211,10 +211,10 @@ struct JobsEditTests {
     let wait = JobEnding(try #require(running.fence), .wait(.signal("packed"), until: store.now + .seconds(3_600)))
     _ = try await store.exchange(JobExchange(worker: wait.fence.owner, endings: [wait]))
     let shown = try await run("show", "1").output
-    #expect(shown.contains("waits for   the signal ‘packed’"))
-    #expect(shown.first?.contains("waits for the signal ‘packed’, at most until") == true)
+    #expect(shown.contains("waits for   the signal “packed”"))
+    #expect(shown.first?.contains("waits for the signal “packed”, at most until") == true)
     let objects = try await run("show", "1", "--json").objects()
-    #expect(objects.first?["waitsFor"] as? String == "the signal ‘packed’")
+    #expect(objects.first?["waitsFor"] as? String == "the signal “packed”")
     let value = #"{"parcel":3}"#
     let sent = try await run("signal", "1", "--name", "packed", "--value", value)
     #expect(sent.output == ["1 job received the signal."])

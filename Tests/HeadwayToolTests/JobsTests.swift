@@ -157,7 +157,7 @@ struct JobsTests {
     #expect(diagnosis?.hasPrefix("Job 1 (endless) has been running on worker 1") == true)
     let unknown = try await enqueue("unknown")
     let sentence = try await run("show", "\(unknown)").output.first
-    #expect(sentence?.hasSuffix("no worker of the queue ‘default’ supports the kind ‘unknown’.") == true)
+    #expect(sentence?.hasSuffix("no worker of the queue “default” supports the kind “unknown”.") == true)
 
     kill(worker.processIdentifier, SIGKILL)
     await next("died: worker 1")

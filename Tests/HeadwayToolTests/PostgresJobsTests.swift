@@ -10,7 +10,7 @@ import Testing
 /// Durable jobs in PostgreSQL, shown and changed by the tool.
 @Suite("headway jobs on PostgreSQL", .hangLimit)
 struct PostgresJobsTests {
-  @Test("J106, J109, J123, J149: the tool creates tables, shows, cancels and checks jobs, and grants privileges")
+  @Test("J106, J109, J123, J149: the tool creates tables, shows, cancels, and checks jobs, and grants privileges")
   func commands() async throws {
     let folder = try TemporaryFolder()
     let server = try PostgresServer()

@@ -21,7 +21,7 @@ struct ProgressTests {
     #expect(run.status == 0)
     var percents: [String: [Int]] = [:]
     for line in run.errors {
-      let match = try #require(line.firstMatch(of: /^(\w+): (\d+) %, [\d,]+ rows?, [\d,]+ rows\/s/), "\(line)")
+      let match = try #require(line.firstMatch(of: /^(\w+): (\d+)%, [\d,]+ rows?, [\d,]+ rows\/s/), "\(line)")
       percents[String(match.1), default: []].append(try #require(Int(match.2)))
     }
     for (table, percents) in percents {
@@ -37,7 +37,7 @@ struct ProgressTests {
     try folder.write("a,b\n1,2\n", to: "x.csv")
     let run = try await Tool.run("import", "x.csv", "db", in: folder)
     #expect(run.errors.count == 1)
-    #expect(run.errors.first?.hasPrefix("x: 100 %, 1 row, ") == true)
+    #expect(run.errors.first?.hasPrefix("x: 100%, 1 row, ") == true)
   }
 
   @Test("I2: JSON progress prints one object per line, and the percentage never decreases") func json() async throws {

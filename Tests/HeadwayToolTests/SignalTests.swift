@@ -119,7 +119,7 @@ struct SignalTests {
     // It handles the signal before it opens files.
     try fifo.fill(with: "column")
     tool.send(SIGQUIT)
-    _ = await tool.errors.first { $0.hasPrefix("queue ‘") && $0.hasSuffix(")") }
+    _ = await tool.errors.first { $0.hasPrefix("queue “") && $0.hasSuffix(")") }
     _ = await tool.errors.first { $0.hasPrefix("thread headway-") }
     tool.send(SIGINT)
     #expect(await tool.finish().status == 130)

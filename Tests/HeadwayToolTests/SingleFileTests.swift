@@ -33,7 +33,7 @@ struct SingleFileTests {
     #expect(try columns(of: "people").isEmpty)
   }
 
-  @Test("I3: --decimal, --thousands, --null-text and --columns specify how to read a file") func reading() async throws
+  @Test("I3: --decimal, --thousands, --null-text, and --columns specify how to read a file") func reading() async throws
   {
     try await expectImport(
       "id;price;note\n1;1.234,50;-\n2;7,25;\"n.d.\"\n", "--decimal", ",", "--thousands", ".", "--null-text", "-",

@@ -64,7 +64,7 @@ struct SourcesTests {
     #expect(
       Array(ofFeed.errors.prefix(2)) == [
         "headway: feed/fares/f.txt is not imported. \(advice)",
-        "headway: feed/Stops.TXT does not look like a table, and is left out.",
+        "headway: feed/Stops.TXT does not look like a table, so it is skipped.",
       ])
     #expect([ofFolder.status, ofArchive.status, ofFeed.status] == [0, 0, 0])
   }
@@ -217,8 +217,8 @@ struct SourcesTests {
     let run = try await expect(65, "1.csv", "2.csv", "--output", "db", "--table", "t")
     #expect(
       run.errors == [
-        "headway: 2.csv:1: The columns are not those of 1.csv, which goes into the same table: "
-          + "there is no name, and nick besides."
+        "headway: 2.csv:1: The columns differ from 1.csv, which is for the same table "
+          + "(missing: name; additional: nick)."
       ])
     #expect(try folder.query("SELECT count(*) FROM sqlite_master WHERE name = 't'", in: "db") == [["0"]])
   }
@@ -292,7 +292,7 @@ struct SourcesTests {
   }
   #endif
 
-  @Test("I1: file, folder and database names that are not valid UTF-8 are kept")
+  @Test("I1: file, folder, and database names that are not valid UTF-8 are kept")
   func foreignNames() async throws {
     let script = """
       cd "$0"; e=$(printf '\\351'); mkdir "d$e"

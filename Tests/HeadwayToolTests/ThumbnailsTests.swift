@@ -46,7 +46,7 @@ struct ThumbnailsTests {
     let first = try await run("--size", "60", "--progress", "plain")
     #expect(first.status == 0)
     #expect(first.output.count == 1 && first.output[0].hasPrefix("4 pictures: 4 made, "))
-    #expect(first.errors.last == "thumbnails: 100 %, 4 of 4")
+    #expect(first.errors.last == "thumbnails: 100%, 4 of 4")
     #expect(try size(of: "small/a.jpg") == [60, 40] && size(of: "small/b.PNG") == [60, 40])
     #expect(try size(of: "small/sub/deep/c.jpeg") == [60, 40] && size(of: "small/tiny.png") == [20, 10])
     #expect(!folder.has("small/notes.txt") && !folder.has("small/.hidden.jpg"))

@@ -55,7 +55,7 @@ struct WrongUseTests {
       (["import", "feed", "db", "--key", "x"], "feed is a feed"),
       (["import", "feed", "db", "--column-type", "x:text"], "feed is a feed"),
       (["import", "feed", "db", "--no-header"], "feed is a feed"),
-      (["import", "feed", "x.csv", "--output", "db"], "import each by a command of its own"),
+      (["import", "feed", "x.csv", "--output", "db"], "import each with a separate command"),
       (["import", "x.csv", "./x.csv", "--output", "db"], "would both be the table x: use --table x"),
       (["import", "x.csv", "db", "--delimeter", ";"], "'--delimiter'?"),
       (["frobnicate"], "There is no command 'frobnicate'. The commands are import, check, export, sample, "),

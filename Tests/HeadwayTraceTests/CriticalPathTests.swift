@@ -50,7 +50,7 @@ import Testing
     #expect(path.steps.map(\.waitDuration) == [.zero, .milliseconds(30), .milliseconds(60)])
     #expect(path.runDuration == Self.millisecond * 90)
     #expect(path.longestLimit == nil)
-    #expect(path.description == "90 % of the 100 ms is work on the path parse → index → commit.")
+    #expect(path.description == "90% of the 100 ms is work on the path parse → index → commit.")
   }
 
   @Test("A wait for a suspended queue is described") func suspension() throws {
@@ -63,7 +63,7 @@ import Testing
     ]
     let path = try #require(recording.criticalPath())
     check(path, recording)
-    #expect(path.description.hasSuffix("For 35 ms, an operation on this path waited because ‘disk’ was suspended."))
+    #expect(path.description.hasSuffix("For 35 ms, an operation on this path waited because “disk” was suspended."))
     recording.queues[0].suspendedIntervals = []
     #expect(try !#require(recording.criticalPath()).description.contains("suspended"))
   }
@@ -85,8 +85,8 @@ import Testing
           queue: 0, waitDuration: Self.millisecond * 40, possibleSaving: Self.millisecond * 40))
     #expect(
       path.description == """
-        100 % of the 100 ms is work on the path first → third. For 40 ms, operations on this path waited because \
-        ‘queue 0’ was at its limit (2). Without that limit, the last operation could finish at most 40 ms earlier.
+        100% of the 100 ms is work on the path first → third. For 40 ms, operations on this path waited because \
+        “queue 0” was at its limit (2). Without that limit, the last operation could finish at most 40 ms earlier.
         """)
   }
 
@@ -141,7 +141,7 @@ import Testing
     #expect(names == ["late"])
     #expect(
       path.description == """
-        40 % of the 100 ms is work on late. ‘late’ started 60 ms after the beginning.
+        40% of the 100 ms is work on late. “late” started 60 ms after the beginning.
         """)
   }
 
@@ -154,7 +154,7 @@ import Testing
     #expect(names == ["before", "after"])
     #expect(path.steps[1].waitReason == .thread)
     #expect(path.steps[1].waitDuration == Self.millisecond * 40)
-    #expect(path.description.hasSuffix("For 40 ms, ‘after’ was ready, but was not started."))
+    #expect(path.description.hasSuffix("For 40 ms, “after” was ready, but was not started."))
   }
 
   @Test("An operation that waited for a busy thread follows the one that ran on it") func busyThread() throws {

@@ -58,7 +58,7 @@ import Testing
       let path = recording.criticalPath()
       #expect(path?.steps.count == 2 && path?.steps.last?.waitReason == .limit(queue: 0))
       #expect(path?.longestLimit?.queue == 0)
-      #expect(path?.description.contains("operations on this path waited because ‘files’ was at its limit (1)") == true)
+      #expect(path?.description.contains("operations on this path waited because “files” was at its limit (1)") == true)
     }
   }
 }

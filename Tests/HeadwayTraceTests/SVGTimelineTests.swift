@@ -44,7 +44,7 @@ import Testing
     let titles = picture.elements.map(\.title)
     #expect(titles.contains { $0.hasPrefix("parse") && $0.contains("The thread was blocked for 10 ms") })
     #expect(titles.contains { $0.hasPrefix("watch") && $0.contains("The thread was blocked for 20 ms") })
-    #expect(titles.contains { $0.hasSuffix("\nThe queue was suspended for 1 ms of that.") })
+    #expect(titles.contains { $0.hasSuffix("\nThe queue was suspended for 1 ms in this time.") })
     #expect(try !parse(.small).texts.contains("thread blocked"))
   }
 

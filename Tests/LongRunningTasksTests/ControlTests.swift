@@ -138,7 +138,7 @@ private final class Scene: Sendable {
       #expect(!run.addDependency(of: 4, on: 2), "They would wait for each other.")
       #expect(!run.addDependency(of: 3, on: 1), "It runs.")
       #expect(run.dependencies[2] == [4])
-      #expect(run.diagnosis(of: 2)?.contains("waits for ‘4’") == true)
+      #expect(run.diagnosis(of: 2)?.contains("waits for “4”") == true)
     }
     #expect(scene.began.events == [1, 3, 4, 2, 5] || scene.began.events == [1, 3, 4, 5, 2])
   }

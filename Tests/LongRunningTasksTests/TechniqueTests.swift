@@ -93,7 +93,7 @@ private let all = (1...5).flatMap { task in (1...10).map { [task, $0] } }
     #expect(completed.events.sorted() == [1, 2, 3, 4, 5])
   }
 
-  @Test("Z1: a log line contains the time, program, process, thread, technique and item")
+  @Test("Z1: a log line contains the time, program, process, thread, technique, and item")
   func logLine() throws {
     let kind = TaskEvent.Kind.added(task: 3, item: 7)
     let event = TaskEvent(

@@ -7,7 +7,7 @@ let misusesOfImport = [
     var options = ImportOptions()
     options.batchSize = -1
   },
-  Misuse("import: separators", "NumberFormat", "‘,’", "another character") {
+  Misuse("import: separators", "NumberFormat", "“,”", "another character") {
     _ = NumberFormat(decimalSeparator: ",", groupSeparator: ",")
   },
 ]

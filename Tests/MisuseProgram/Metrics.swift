@@ -3,7 +3,7 @@ import Headway
 import HeadwayMetrics
 
 let misusesOfMetrics = [
-  Misuse("metrics: interval of a queue", "‘work’", "every: 0.0 seconds", "more than zero") {
+  Misuse("metrics: interval of a queue", "“work”", "every: 0.0 seconds", "more than zero") {
     let queue = OperationQueue()
     queue.name = "work"
     queue.recordMetrics(every: .zero)

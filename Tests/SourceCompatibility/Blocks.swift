@@ -156,7 +156,7 @@ private final class Counted: BlockOperation, @unchecked Sendable {
 
 private func makeCounted() -> [BlockOperation] { [Counted(), Counted { print("block") }] }
 
-// MARK: a subclass of BlockOperation with an initializer of its own
+// MARK: a subclass of BlockOperation with its own initializer
 
 private final class Labelled: BlockOperation, @unchecked Sendable {
   let label: String

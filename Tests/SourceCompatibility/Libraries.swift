@@ -1,6 +1,6 @@
-// Names of another library, next to the names of operations and queues.
+// Declarations of another library, next to operations and queues.
 
-// MARK: a property whose type is that of a library
+// MARK: a property with the type of a library
 // Imports: Foundation, Library
 
 private final class WithPolicy: Operation, @unchecked Sendable {

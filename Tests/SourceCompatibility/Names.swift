@@ -1,4 +1,4 @@
-// Names that a program declares itself, next to those of operations and queues.
+// Declarations of a program, next to operations and queues.
 
 // MARK: a state in the same file
 

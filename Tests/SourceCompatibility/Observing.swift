@@ -46,7 +46,7 @@ private class PostingAll: Operation, @unchecked Sendable {
   }
 }
 
-// MARK: posts changes by a key path of a class of its own
+// MARK: posts changes by a key path of its own class
 // Compiles: Headway
 // Why: Foundation takes key paths of Operation only.
 
@@ -146,7 +146,7 @@ private final class ByName: NSObject {
   }
 }
 
-// MARK: declares on which keys others depend
+// MARK: declares the keys that a key depends on
 
 private final class Dependent: Operation, @unchecked Sendable {
   class func keyPathsForValuesAffectingIsReady() -> Set<String> { ["state"] }

@@ -39,7 +39,7 @@ def said(text):
 
 
 def page_errors(driver):
-    """What the browser complains of, and text that became markup."""
+    """The complaints of the browser, and text that became markup."""
     found = driver.errors()
     if driver.run("return document.querySelectorAll('img, main script, [onerror], [onload], [style]').length"):
         found.append("text of a job became markup")
@@ -56,7 +56,7 @@ def link(driver, text):
 
 
 def press(driver, text):
-    """Presses the button with a text, and waits for the next page."""
+    """Presses the button with a text and waits for the next page."""
     driver.run(
         "document.body.dataset.old = 'yes';"
         "[...document.querySelectorAll('main button')].find(b => b.textContent === arguments[0]).click()", text)

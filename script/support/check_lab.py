@@ -29,7 +29,7 @@ WIDTHS = [(1280, 1000), (380, 800)]
 
 
 class Lab:
-    """A lab that was started, and can be restarted at the same port."""
+    """A running lab, which can be restarted at the same port."""
 
     def __init__(self, tool, folder, port=0):
         # A killed lab leaves its files in a folder that is removed.
@@ -55,13 +55,13 @@ def row(driver, technique):
 
 
 def number(text):
-    """Milliseconds of a text such as ‘17 ms’ or ‘4.99 s’."""
+    """Milliseconds of a text such as “17 ms” or “4.99 s”."""
     value, unit = text.split()
     return float(value) * (1 if unit == "ms" else 1000)
 
 
 def items(driver):
-    """The items in the order of the log."""
+    """The items, ordered as in the log."""
     lines = driver.run("return [...document.querySelectorAll('#log div')].map(line => line.textContent)")
     return [tuple(map(int, found.groups())) for line in lines if (found := re.search(r" Added (\d+)-(\d+)$", line))]
 
@@ -275,7 +275,7 @@ def check_crowd(driver, lab, count=100):
         seconds = run_technique(driver, technique)[0]
         driver.wait("all have seen it", lambda: all(
             b'"finished"' in received[before[viewer]:] for viewer, received in crowd.received.items()))
-        said(f"{technique} with {count} viewers: {seconds:.3f} s, {(seconds / alone[technique] - 1) * 100:+.1f} %")
+        said(f"{technique} with {count} viewers: {seconds:.3f} s, {(seconds / alone[technique] - 1) * 100:+.1f}%")
     crowd.end()
 
 
@@ -460,7 +460,7 @@ def check_board(driver):
         driver.press(ENTER)
         driver.wait("it is connected", lambda: f"{first}-{second}" in edges(driver))
     driver.drag(box(3), box(1))
-    driver.wait("a cycle is refused", lambda: "because it is a cycle" in (driver.text("#board-message") or ""))
+    driver.wait("a cycle is rejected", lambda: "because it is a cycle" in (driver.text("#board-message") or ""))
     said(driver.text("#board-message"))
     assert edges(driver) == ["1-2", "2-3", "1-4", "3-6", "4-5"], edges(driver)
     assert driver.run("return document.querySelectorAll('.board .edge.refused').length") == 3
@@ -468,7 +468,7 @@ def check_board(driver):
     yield "board"
     states = lambda: driver.run("return [...document.querySelectorAll('.boxes small')].map(s => s.textContent)")
     driver.click("#board-run")
-    driver.wait("one runs and the others wait", lambda: states()[0] == "executing" and states()[2] == "waiting")
+    driver.wait("one runs and all other boxes wait", lambda: states()[0] == "executing" and states()[2] == "waiting")
     driver.wait("all have finished", lambda: "All have finished" in (driver.text("#board-message") or ""))
     assert set(states()) == {"finished"}, states()
     driver.click("#board-edges [data-edge='1-4'] button")
@@ -501,7 +501,7 @@ def check_headings(driver, address):
 
 
 def check_play(driver, picture):
-    """What is new to touch, at the width of a desk and of a phone."""
+    """The new controls, at the width of a desk and of a phone."""
     for width, height in WIDTHS:
         driver.resize(width, height)
         show(driver, "techniques")
@@ -557,7 +557,7 @@ def check_width(driver):
 
 
 def contrasts(driver):
-    """The contrast of all texts that are shown with what is behind them; those under 4.5."""
+    """The contrasts below 4.5 between visible text and its background."""
     return driver.run("""
       const parse = (color) => color.match(/[\\d.]+/g).map(Number);
       const light = ([r, g, b]) => [r, g, b]
@@ -593,7 +593,7 @@ def describe_focus(driver):
 
 
 def reachable(driver):
-    """The elements of the page that is shown which a hand could use, and which a keyboard has to reach."""
+    """The elements of the visible page that a pointer can use, so a keyboard must reach them."""
     return driver.run("""
       const path = (element) => {
         const parts = [];

@@ -48,7 +48,7 @@ class Server:
         return body
 
     def stop(self, seconds):
-        """Waits until the process ends after SIGTERM, and returns the seconds and the log."""
+        """Waits until the process ends after SIGTERM. Returns the seconds and the log."""
         begin = time.monotonic()
         try:
             status = self.process.wait(seconds)
@@ -70,7 +70,7 @@ def expect(condition, message):
 
 
 def metrics(text):
-    """Returns the samples of a page in Prometheus' text format, and fails if it is malformed."""
+    """Returns the samples of a page in Prometheus' text format. Fails if the page is malformed."""
     samples, types = {}, {}
     for line in text.splitlines():
         if line.startswith("# TYPE "):
@@ -89,7 +89,7 @@ def metrics(text):
 
 
 def send(server, count, threads, path, results, term_after=None):
-    """Sends requests on several connections; returns when all have been answered or refused."""
+    """Sends requests on several connections; returns when all have been answered or rejected."""
     lock, sent = threading.Lock(), [0]
 
     def work():
@@ -156,7 +156,7 @@ def check_pages(server):
     page = server.get("/queues")
     expect("<h1>Queues</h1>" in page and "queues.json" in page, "/queues is not the page of the queues")
     snapshot = json.loads(server.get("/queues.json"))
-    expect("jobs" in [queue.get("name") for queue in snapshot["queues"]], "/queues.json has no queue ‘jobs’")
+    expect("jobs" in [queue.get("name") for queue in snapshot["queues"]], "/queues.json has no queue “jobs”")
     return samples
 
 

@@ -39,7 +39,7 @@ def length(period):
 
 
 def changes(driver, what, action, condition):
-    """Acts, and waits for a condition, which receives the visible periods before and after the action."""
+    """Acts and waits for a condition, which receives the visible periods before and after the action."""
     before = visible(driver)
     action()
     driver.wait(what, lambda: condition(before, visible(driver)))

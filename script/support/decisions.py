@@ -18,7 +18,7 @@ STATUS = re.compile(r"Status: (?:accepted|proposed|replaced by \d{4})\. Date: \d
 
 
 def references():
-    """The names of all pages to which something refers."""
+    """The names of all pages that something refers to."""
     text = "".join(path.read_text() for place in PLACES for path in ROOT.glob(place))
     return set(re.findall(r"decisions/(\d{4}-[\w-]+\.md)", text))
 

@@ -53,7 +53,7 @@ def place(symbol):
 
 
 def check(folder, module, with_members):
-    """Prints what is wrong with a module, and returns whether that is nothing."""
+    """Prints the problems of a module. Returns whether there are none."""
     archive = folder / f"{module}.doccarchive"
     address_of, grouped = {}, {}
     for page in pages(archive):

@@ -54,7 +54,7 @@ def read_list():
 
 
 def check_models(faults):
-    """Each fault of a model that is named must be there, and each that is there must be named."""
+    """Each named fault of a model must exist, and each existing fault must be named."""
     known = {f"{model.stem} {name}" for model in (ROOT / "Models").glob("*.pml")
              for name in re.findall(r"\bFAULT_\w+", model.read_text())}
     named = {fault["model"] for fault in faults} - {"-"}
@@ -209,7 +209,7 @@ class Run:
 
 
 def chosen(faults, arguments):
-    """The faults that the arguments name, or are a part of all."""
+    """The faults that the arguments name, or this part of all faults."""
     if arguments.part:
         number, count = arguments.part
         return [fault for position, fault in enumerate(faults) if position % count == number % count]

@@ -36,7 +36,7 @@ def symbols(compiler_options):
 
 
 def members(graph):
-    """The names of the members of both classes."""
+    """The member names of both classes."""
     found = {name: set() for name in CLASSES}
     for symbol in graph:
         path = symbol["pathComponents"]
@@ -68,7 +68,7 @@ def listed():
 
 
 def check(compiler_options):
-    """Prints what is wrong, and returns how much that is."""
+    """Prints the problems and returns their number."""
     graph, in_guide, wrong = symbols(compiler_options), listed(), 0
     for name, its in members(graph).items():
         of_foundation = {use: member for member in its for use in [f"Foundation.{name}.`{member}`"]}

@@ -42,7 +42,7 @@ def declared_here(name, text):
 
 
 class Core:
-    """The sources of the core, by path: `folders` are those of `structure`, such as `Kernel/Queue`."""
+    """The sources of the core, by path: `folders` are named as in `structure`, such as `Kernel/Queue`."""
 
     def __init__(self, root):
         self.texts = {}

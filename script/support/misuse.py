@@ -16,7 +16,7 @@ PRINTER = "Sources/Headway/System/Misuse.swift"
 PATTERNS = [
     (r"\b(?:precondition|preconditionFailure|assertionFailure)\s*\(", "use require(_:_:) or misuse(_:)"),
     (r"\bfatalError\s*\(\s*\)", "write a message that names the object and the remedy"),
-    (r"\btry!", "catch the error, and stop with misuse(_:) if it can't occur"),
+    (r"\btry!", "catch the error; if it can't occur, stop with misuse(_:)"),
 ]
 
 

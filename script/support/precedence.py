@@ -51,7 +51,7 @@ class Scanner:
         return self.faults
 
     def scan(self, place):
-        """Reads up to the bracket that closes an expression, and returns the position after it."""
+        """Reads up to the bracket that closes an expression and returns the position after it."""
         operators, has_operand = {}, False
         while place < len(self.text):
             token = self.token.match(self.text, place)
@@ -133,7 +133,7 @@ def faults(path):
                    for fault in Scanner(part, language, line).scan_all()})
 
 
-# Expressions with their languages: the first ones need parentheses, the others don't.
+# Expressions with their languages: the first ones need parentheses, the last ones don't.
 MIXED = {
     "swift": [
         "a * b >> 20", "a & b | c", "f(x: 1 << n - 1)", "x = a\n  | b << 2", "x ^ x &>> 3", "[a &* 31 &+ b >> 8]",

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# What to write instead. Words that are often right are not listed, because a pattern can't distinguish the uses.
+# The patterns, with advice. Words that are often right are not listed, because a pattern can't distinguish the uses.
 WORDS = {
     "hears?|heard|tells?|told|untold": "is notified, receives, returns, reports",
     "whoever|whomever|somebody|nobody": "the caller, a thread, no other thread: name the actor",
@@ -50,7 +50,7 @@ CODE = re.compile(r"^ *```[\s\S]*?^ *```|``?[^`\n]+``?|\]\([^)\n]*\)", re.MULTIL
 
 
 def blank(text):
-    """As many spaces as there are characters, and the line ends."""
+    """As many spaces as there are characters, and the same line breaks."""
     return re.sub(r"[^\n]", " ", text)
 
 

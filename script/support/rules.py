@@ -19,7 +19,7 @@ NAMES = re.compile(r"^((?:[A-Z]\d+(?:, | and )?)+):\s*(.*)$")
 
 
 def rules_of(path):
-    """The texts of the rules in a document, with their marks, by name. Where a line ends does not count."""
+    """The text of each rule in a document, with its marks, by name. Line breaks do not count."""
     texts, name = {}, None
     for line in path.read_text().splitlines():
         found = RULE.match(line)

@@ -173,7 +173,7 @@ class Compiler:
             "-package-name", package, *files)
 
     def check_program(self, number, program):
-        """Checks a program, and runs it if it is a test or its output is known."""
+        """Checks a program. Runs it if it is a test or its output is known."""
         folder = self.folder / f"Program{number}"
         folder.mkdir()
         main = folder / ("Tests.swift" if program.is_test else "main.swift")
@@ -248,7 +248,9 @@ def linked(imported, products):
     found, pending = [], list(imported)
     while pending:
         module = pending.pop()
-        folders = [ROOT / "Sources" / module, *products.parents[1].glob(f"checkouts/*/Sources/{module}")]
+        folders = [ROOT / "Sources" / module]
+        for place in ("Sources/", ""):  # Most packages keep their modules in Sources, but GRDB doesn't.
+            folders += products.parents[1].glob(f"checkouts/*/{place}{module}")
         folder = next((folder for folder in folders if folder.is_dir()), None)
         if module in found or folder is None or not (products / f"{module}.build").is_dir():
             continue

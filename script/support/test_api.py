@@ -1,4 +1,4 @@
-"""Compiles two versions of a small module, and checks what script/support/api.py finds between them."""
+"""Compiles two versions of a small module and checks the differences that script/support/api.py finds."""
 
 import pathlib
 import subprocess

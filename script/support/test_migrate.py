@@ -181,7 +181,7 @@ class FileTests(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def migrated(self, files, *, is_applied=True):
-        """Writes the files, and returns the output and all files afterward."""
+        """Writes the files. Returns the output and all files afterward."""
         for name, content in files.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -46,7 +46,7 @@ let queue = OperationQueue()
 func add() async throws {{
   {addition}
   try await queue.untilAllOperationsAreFinished()
-  // The threads leave the queue after that.
+  // Then the threads leave the queue.
   try await Task.sleep(for: .milliseconds(300))
 }}
 

@@ -140,7 +140,7 @@ class Driver:
             file.write(base64.b64decode(self.command("GET", "/screenshot")))
 
     def errors(self):
-        """What the browser complains of."""
+        """The complaints of the browser."""
         entries = self.command("POST", "/se/log", {"type": "browser"})
         return [entry["message"] for entry in entries if entry["level"] == "SEVERE"]
 

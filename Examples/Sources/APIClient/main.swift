@@ -60,6 +60,6 @@ let missing = client.page("contact")
 do {
   _ = try await missing.value
 } catch let error as NotFound {
-  print("no page ‘\(error.path)’, after \(missing.attempt) attempt")
+  print("no page “\(error.path)”, after \(missing.attempt) attempt")
 }
 print("\(client.server.visitCount) requests")

@@ -15,7 +15,7 @@ func printChanges(of operation: Operation) -> [KeyValueObservation] {
 
 /// Runs operations in the three possible ways.
 func show(_ makeOperation: (@escaping @Sendable () -> Void) -> Operation) {
-  print("Started by hand:")
+  print("Started manually:")
   let (isWorking, startHasReturned) = (Gate(), Gate())
   let byHand = makeOperation {
     isWorking.open()

@@ -114,7 +114,7 @@ final class SaveOperation: Operation, @unchecked Sendable {
   }
 
   override func cancel() {
-    if !isCancelled { timetable.note("\(stop): not wanted any more") }
+    if !isCancelled { timetable.note("\(stop): no longer wanted") }
     super.cancel()
   }
 

@@ -67,5 +67,5 @@ let reads = (0..<100).map { _ in cache.text(at: "a") }
 for number in 0..<100 { cache.store("version \(number)", at: number.isMultiple(of: 2) ? "b" : "c") }
 for read in reads where try await read.value != "first" { print("a read saw something else") }
 try await cache.move(from: "a", to: "d").value
-print("a: ‘\(try await cache.text(at: "a").value ?? "")’, d: ‘\(try await cache.text(at: "d").value ?? "")’")
+print("a: “\(try await cache.text(at: "a").value ?? "")”, d: “\(try await cache.text(at: "d").value ?? "")”")
 print("\(cache.files.conflictCount) conflicts")

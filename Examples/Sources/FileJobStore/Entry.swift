@@ -68,7 +68,7 @@ extension MemoryJobs {
     }
   }
 
-  /// All rows of the tables, in an order that ``restore(_:)`` accepts.
+  /// All rows, in an order that ``restore(_:)`` accepts.
   var entries: [Entry] {
     var entries = [Entry.numbers(lastNumbers)]
     for (id, job) in jobs.sorted(by: { $0.key < $1.key }) {

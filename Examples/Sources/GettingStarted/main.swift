@@ -7,7 +7,7 @@ queue.isSuspended = true
 let photo = queue.addTask("download", .retry(.exponential(maxAttemptCount: 5))) { attempt in
   try await download("cat.jpg", attempt)
 }
-// Starts after the download has succeeded, and uses its result.
+// Starts after the download has succeeded and uses its result.
 let thumbnail = queue.addTask("resize", .dependingOn(photo)) {
   try await resize(photo.value)
 }

@@ -2,5 +2,5 @@
 struct NotANumber: Error, CustomStringConvertible {
   let data: String
 
-  var description: String { "‘\(data)’ is not a number" }
+  var description: String { "“\(data)” is not a number" }
 }

@@ -55,7 +55,7 @@ let cancelledInNoQueue: Program = [
   ("completion block set before", cancelledCompletionBefore),
   ("depended on", cancelledDependedOn), ("depends on another", cancelledDepends),
   ("added to a suspended queue", cancelledSuspended), ("added with others", cancelledBatch),
-  ("started by hand", cancelledByHand),
+  ("started manually", cancelledByHand),
 ]
 
 /// Cancels an operation, gives it a completion block, and adds it: the block runs once, and none of the operation's
@@ -84,7 +84,7 @@ let cancelledInNoQueue: Program = [
     letOthersRun()
     log.note("cancelled")
   }
-  log.note("with a state of its own: \(state.outcomeFlags)")
+  log.note("with its own state: \(state.outcomeFlags)")
 }
 
 @Sendable private func cancelledCompletionBefore(_ log: Log) {
@@ -159,6 +159,6 @@ let cancelledInNoQueue: Program = [
     operation.completionBlock = { completed.open() }
     operation.start()
     completed.wait()
-    log.note("started by hand: \(operation.outcomeFlags)")
+    log.note("started manually: \(operation.outcomeFlags)")
   }
 }

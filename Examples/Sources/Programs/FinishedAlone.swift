@@ -98,7 +98,7 @@ private final class Refresh: Operation, @unchecked Sendable {
 }
 
 let finishedAlone: Program = [
-  ("work begun in main", uploadRun), ("cancelled while it goes on", uploadCancelled),
+  ("work begun in main", uploadRun), ("cancelled while it continues", uploadCancelled),
   ("work begun after super.start", jobRun), ("cancelled before super.start", jobCancelled),
   ("finished in main", refreshRun), ("work begun in main, in no queue", uploadByHand),
   ("works in a limited queue", uploadLimited), ("waited for by another", uploadWaited),

@@ -53,7 +53,7 @@ let readiness: Program = [
   asked.wait()
   log.note("asked in no queue: \(operation.flags)")
   operation.start()
-  log.note("started by hand: \(operation.outcomeFlags)")
+  log.note("started manually: \(operation.outcomeFlags)")
 }
 
 @Sendable private func readinessCancelled(_ log: Log) {

@@ -80,10 +80,10 @@ final class RequestOperation: StatefulOperation, @unchecked Sendable {
 }
 
 let stateMachine: Program = [
-  ("run", stateMachineRun), ("in the order added at once", stateMachineOrder), ("many", stateMachineMany),
+  ("run", stateMachineRun), ("added together, in order", stateMachineOrder), ("many", stateMachineMany),
   ("cancelled before the start", stateMachineCancelledBefore),
   ("cancelled while executing", stateMachineCancelledExecuting),
-  ("cancelled while executing, finishes at once", stateMachineCancelledClosing),
+  ("cancelled while executing, finishes immediately", stateMachineCancelledClosing),
   ("cancelled, then added", stateMachineCancelledThenAdded),
   ("cancelled with dependencies", stateMachineCancelledWaiting), ("in no queue", stateMachineByHand),
 ]
@@ -134,7 +134,7 @@ private final class Quick: StatefulOperation, @unchecked Sendable {
       queue.waitUntilAllOperationsAreFinished()
     }
     let isInOrder = order.take() == Array(repeating: ["first", "second"], count: 200).flatMap { $0 }
-    log.note("\(isSuspended ? "while suspended" : "while it goes on"), in order: \(isInOrder)")
+    log.note("\(isSuspended ? "while suspended" : "while it continues"), in order: \(isInOrder)")
   }
 }
 

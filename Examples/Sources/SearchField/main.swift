@@ -32,7 +32,7 @@ struct SearchField {
 
   /// Searches for a text if no other text follows within 300 milliseconds.
   func textDidChange(to text: String) -> CoalescedTask<[String]> {
-    queue.addTask(coalescing: "search", by: .replaceUnfinished, "search for ‘\(text)’", .delay(.milliseconds(300))) {
+    queue.addTask(coalescing: "search", by: .replaceUnfinished, "search for “\(text)”", .delay(.milliseconds(300))) {
       [server] in
       try await server.titles(with: text)
     }
@@ -59,9 +59,9 @@ print("The server searches for \(server.requests.events).")
 await type("head", thenWait: .milliseconds(300))
 for (text, search) in searches {
   do {
-    print("‘\(text)’: \(try await search.value)")
+    print("“\(text)”: \(try await search.value)")
   } catch is CancellationError {
-    print("‘\(text)’: cancelled")
+    print("“\(text)”: cancelled")
   }
 }
 print("The server has received \(server.requests.count) requests.")

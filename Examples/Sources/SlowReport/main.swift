@@ -31,7 +31,7 @@ func makeReport(maxDownloadCount: Int) -> TraceRecording {
 func describeLimit(_ recording: TraceRecording) -> String {
   guard let limit = recording.criticalPath()?.longestLimit else { return "no limit" }
   let queue = recording.queues[limit.queue]
-  return "the limit of ‘\(queue.name ?? "a queue")’ (\(queue.maxConcurrentOperationCount ?? 0))"
+  return "the limit of “\(queue.name ?? "a queue")” (\(queue.maxConcurrentOperationCount ?? 0))"
 }
 
 let before = makeReport(maxDownloadCount: 1)

@@ -10,7 +10,7 @@ extension OQUseOperationQueue {
     let running = BlockOperation {
       started.open()
       isSuspended.wait()
-      print("The running one goes on")
+      print("The running operation continues")
     }
     operationQueue.addOperation(running)
     started.wait()

@@ -15,7 +15,7 @@ typedef enum headway_image_result {
   HEADWAY_IMAGE_TRUNCATED,
   /// The file is invalid in its format.
   HEADWAY_IMAGE_CORRUPT,
-  /// The file is valid, but uses a feature that the library does not support.
+  /// The file is valid but uses a feature that the library does not support.
   HEADWAY_IMAGE_UNSUPPORTED,
   /// Decoding would exceed the limit of pixels or memory.
   HEADWAY_IMAGE_TOO_LARGE,

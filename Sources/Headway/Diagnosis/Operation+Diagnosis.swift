@@ -1,8 +1,8 @@
 import Synchronization
 
 extension OperationProtocol {
-  /// A sentence that explains why the operation is not running: “‘save’ waits for ‘parse’, which is suspended in queue
-  /// ‘import’”.
+  /// A sentence that explains why the operation is not running, for example `“save” waits for “parse”, which is
+  /// suspended in queue “import”`.
   ///
   /// Use it to find operations that are stuck, and in logs. The sentence describes the current state and has no full
   /// stop.
@@ -31,7 +31,7 @@ extension Operation {
       return "is executing\(endsWithMain ? ", and blocked" : ""): it waits for \(waitedFor)\(cycle)"
     case .starting:
       return overridesIsFinished
-        ? "has been started, and has not posted that its isFinished is true" : "has been started"
+        ? "has been started and has not posted that its isFinished is true" : "has been started"
     case .pending: break
     }
     if word.isCancelled { return ownObstacle }
@@ -42,7 +42,7 @@ extension Operation {
     }
     let waitedFor = unfinishedDependencies
     if let first = waitedFor.first {
-      let others = waitedFor.count > 1 ? " and \(waitedFor.count - 1) more" : ""
+      let others = waitedFor.count > 1 ? "; it also waits for \((waitedFor.count - 1).otherOperations)" : ""
       return "waits for \(first.label), which \(first.obstacleInChain)\(others)"
     }
     return ownObstacle
@@ -51,7 +51,7 @@ extension Operation {
   /// The reason why an operation that pauses between two attempts does not continue; nil if it does not pause.
   private var obstacleBetweenAttempts: String? {
     guard gateKind == .other, let gate = timedGate, gate.pause.isActive else { return nil }
-    if let delay = gate.remainingDelay { return ", for another \(delay)" }
+    if let delay = gate.remainingDelay { return ", for another \(delay.inMilliseconds)" }
     guard let queue else { return "" }
     let cycle = firstDependencyCycle().map { ", in a cycle: \($0.waitingCycle)" } ?? ""
     return ": it \(obstacle(in: queue))\(cycle)"
@@ -68,15 +68,14 @@ extension Operation {
     var labels: [String] = []
     for label in waits.map(\.label) where !labels.contains(label) { labels.append(label) }
     if labels.isEmpty { return queueOfParts.map { "all operations of \($0.label)" } }
-    return labels.prefix(3).joined(separator: " and ") + (labels.count > 3 ? " and \(labels.count - 3) more" : "")
+    return labels.prefix(3).joined(separator: " and ") + (labels.count > 3 ? " (other waits: \(labels.count - 3))" : "")
   }
 
   /// The ``obstacle`` of an operation that another one waits for.
   ///
   /// Skips the middle of a chain.
   private var obstacleInChain: String {
-    var last = self
-    var passed = 0
+    var (last, passed) = (self, 0)
     // A previous check found no cycle. If one has been created in the meantime, this limit ends the loop.
     while passed < 1_000_000, last.state.current.phase == .pending, !last.isCancelled,
       let next = last.unfinishedDependencies.first
@@ -84,10 +83,9 @@ extension Operation {
       last = next
       passed += 1
     }
-    guard passed > 0 else { return last.state.current.phase == .pending ? last.ownObstacle : last.obstacle }
     let end = last.state.current.phase == .pending ? last.ownObstacle : last.obstacle
-    let between = passed > 1 ? " (through \(passed - 1) other\(passed > 2 ? "s" : ""))" : ""
-    return "waits\(between) for \(last.label), which \(end)"
+    let between = passed > 1 ? " (through \((passed - 1).otherOperations))" : ""
+    return passed == 0 ? end : "waits\(between) for \(last.label), which \(end)"
   }
 
   /// The obstacle of an operation that waits for no dependency.
@@ -102,27 +100,27 @@ extension Operation {
   /// The part of its policy that holds the operation back.
   private var obstacleInPolicy: String? {
     guard let gate = policyGate else { return nil }
-    if let delay = gate.remainingDelay { return "is delayed for another \(delay)" }
+    if let delay = gate.remainingDelay { return "is delayed for another \(delay.inMilliseconds)" }
     guard let needing = gate.needingResources,
       let obstacle = ResourceTable.shared.withLock({ $0.obstacle(of: needing) })
     else { return nil }
     let first = obstacle.operations.first.map(\.label) ?? ""
-    let others = obstacle.operations.count > 1 ? " and \(obstacle.operations.count - 1) more" : ""
-    let resource = "waits for the resource ‘\(obstacle.name)’"
+    let others = obstacle.operations.count > 1 ? " and \((obstacle.operations.count - 1).otherOperations)" : ""
+    let resource = "waits for the resource “\(obstacle.name)”"
     return obstacle.isInUse ? "\(resource), which is used by \(first)\(others)" : "\(resource) behind \(first)\(others)"
   }
 
   /// Describes the remaining time, if the start of an operation depends only on time.
   private static func wait(from now: ClockTime?, until nextStart: ClockTime?) -> String {
     guard let now, let nextStart, nextStart < .max else { return "" }
-    return ", for another \(Duration.nanoseconds(max(0, nextStart.addedClamped(-now))))"
+    return ", for another \(Duration.nanoseconds(max(0, nextStart.addedClamped(-now))).inMilliseconds)"
   }
 
   /// The obstacle in its queue of an operation that waits for no dependency.
   private func obstacle(in queue: OperationQueue) -> String {
     let word = state.current
     if hasGate, !word.isCancelled, let obstacle = obstacleInPolicy { return obstacle }
-    if word.isHeldBack, !word.isCancelled { return "is held back by itself: its isReady answers false" }
+    if word.isHeldBack, !word.isCancelled { return "is held back by its own isReady, which returns false" }
     let time = queue.startTime
     let (situation, isElsewhere) = queue.update(collectingBatches: true) { state in
       var situation = state.admission.situation(of: self)
@@ -133,18 +131,17 @@ extension Operation {
     if situation.isSuspended { return "is suspended in \(queue.label)" }
     if let predecessor = situation.predecessor { return "waits behind \(predecessor.label) in \(queue.label)" }
     if situation.isBarrier, situation.predecessorCount > 0 {
-      return
-        "is a barrier in \(queue.label) and waits for what was added before it, \(situation.predecessorCount) in number"
+      return "is a barrier in \(queue.label) and waits for operations added before it: \(situation.predecessorCount)"
     }
     if situation.predecessorCount > 0 { return "waits behind a barrier in \(queue.label)" }
     if let obstacle = situation.keyObstacle, let key = laneMember?.key {
-      let place = "of the key ‘\(key)’ in \(queue.label)"
+      let place = "of the key “\(key)” in \(queue.label)"
       return switch obstacle {
       case .breaker: "waits for the circuit breaker \(place)\(wait)"
       case .rate: "waits for the rate limit \(place)\(wait)"
       case .count(let running, let limit):
         """
-        waits for another operation with the key ‘\(key)’ in \(queue.label), which runs \(running) of at most \(limit)\
+        waits for another operation with the key “\(key)” in \(queue.label), which runs \(running) of at most \(limit)\
         \(situation.keyHolders.first.map { ": \($0.label)" } ?? "")
         """
       }
@@ -161,6 +158,11 @@ extension Operation {
   }
 }
 
+extension Int {
+  /// This number of operations that a message doesn't name.
+  var otherOperations: String { self == 1 ? "1 other operation" : "\(self) other operations" }
+}
+
 extension Operation {
   /// Implements ``debugDescription``.
   final var longDescription: String {
@@ -169,7 +171,7 @@ extension Operation {
     if let queue { parts.append("in \(queue.label)") }
     if queuePriority != .normal { parts.append("priority \(queuePriority)") }
     if qualityOfService != .default { parts.append("quality of service \(qualityOfService)") }
-    if let progress, progress.totalUnitCount > 0 { parts.append("\(Int(progress.fractionCompleted * 100)) % done") }
+    if let progress, progress.totalUnitCount > 0 { parts.append("\(Int(progress.fractionCompleted * 100))% done") }
     let waitedFor = dependencies.filter { !$0.isFinished }.map(\.label)
     if !waitedFor.isEmpty { parts.append("waits for \(waitedFor.joined(separator: ", "))") }
     return parts.joined(separator: "; ")

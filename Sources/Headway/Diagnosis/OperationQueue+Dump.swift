@@ -46,7 +46,7 @@ extension ProcessSnapshot {
 }
 
 extension OperationQueueSnapshot: CustomStringConvertible {
-  fileprivate var label: String { name.map { "queue ‘\($0)’" } ?? "a queue without a name" }
+  fileprivate var label: String { name.map { "queue “\($0)”" } ?? "a queue without a name" }
 
   /// The queue, and the diagnosis of each operation, a line for each.
   public var description: String {
@@ -56,13 +56,13 @@ extension OperationQueueSnapshot: CustomStringConvertible {
     if isClosed { parts.append("closed") }
     var lines = ["\(label) (\(parts.joined(separator: ", ")))"]
     lines += operations.map { "  \($0.description)" }
-    if operations.count < operationCount { lines.append("  … and \(operationCount - operations.count) more") }
+    if operations.count < operationCount { lines.append("  … \((operationCount - operations.count).otherOperations)") }
     return lines.joined(separator: "\n")
   }
 }
 
 extension OperationSnapshot: CustomStringConvertible {
-  fileprivate var label: String { name.map { "‘\($0)’" } ?? type }
+  fileprivate var label: String { name.map { "“\($0)”" } ?? type }
 
   /// The diagnosis, with the times, the attempt and the progress.
   public var description: String {
@@ -70,14 +70,14 @@ extension OperationSnapshot: CustomStringConvertible {
     if let timeSinceAdded { parts.append("added \(timeSinceAdded.inMilliseconds) ago") }
     if let timeSinceStarted { parts.append("started \(timeSinceStarted.inMilliseconds) ago") }
     if let attempt, attempt > 1 { parts.append("attempt \(attempt)") }
-    if let fractionCompleted { parts.append("\(Int(fractionCompleted * 100)) % done") }
+    if let fractionCompleted { parts.append("\(Int(fractionCompleted * 100))% done") }
     return parts.joined(separator: ", ")
   }
 }
 
 extension Duration {
-  /// The duration, rounded down to whole milliseconds.
-  var inMilliseconds: Duration { .milliseconds(Int(self / .milliseconds(1))) }
+  /// The duration, rounded to whole milliseconds for messages.
+  var inMilliseconds: Duration { .milliseconds(Int(min(self / .milliseconds(1), 1e15).rounded())) }
 }
 
 /// Prints the dump when signals arrive.

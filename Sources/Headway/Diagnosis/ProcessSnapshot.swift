@@ -29,7 +29,7 @@ public struct ProcessSnapshot: Sendable, Hashable, Codable {
     case starting
     /// The thread runs operations, or looks for work.
     case working
-    /// The thread is inside an operation that sleeps, waits or reads, so another thread can take its place.
+    /// The thread is inside an operation that sleeps, waits, or reads, so another thread can take its place.
     case blocked
     /// The thread waits for work.
     case sleeping

@@ -58,7 +58,7 @@ extension KnownWait {
     case .end(let operation): return operation.label
     case .state(let operation): return "the next state of \(operation.label)"
     case .first(let operations):
-      let others = operations.count > 1 ? " or one of \(operations.count - 1) more" : ""
+      let others = operations.count > 1 ? " or one of \((operations.count - 1).otherOperations)" : ""
       return "\(operations.first?.label ?? "nothing")\(others)"
     case .empty(let queue): return "all operations of \(queue.label)"
     case .place(let queue): return "room in \(queue.label)"
@@ -115,8 +115,8 @@ extension WaitGraph {
 
   /// Searches for a cycle while an operation waits without blocking a thread, and reports it.
   ///
-  /// Called for operations that other operations can wait for because of resources, keys or concurrency slots, or whose
-  /// wait can be for the operation itself. Each cycle through such a wait contains an operation of this kind. At
+  /// Called for operations that other operations can wait for because of resources, keys, or concurrency slots, or
+  /// whose wait can be for the operation itself. Each cycle through such a wait contains an operation of this kind. At
   /// increasing intervals, the search takes O(*n*) in the number of operations that the operation waits for.
   ///
   /// - Parameters:

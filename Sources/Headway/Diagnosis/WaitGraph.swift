@@ -2,7 +2,7 @@ import Synchronization
 
 /// The graph of operations that wait for others.
 ///
-/// It covers dependencies, barriers, resources, queues and keys at their limits, and groups that have not started. It
+/// It covers dependencies, barriers, resources, queues, and keys at their limits, and groups that have not started. It
 /// also covers threads and tasks that wait inside operations. The graph is not stored: it is read from the operations
 /// on each request, one lock at a time. The first part may be out of date when the last part is read. Therefore, a
 /// cycle that is found might not exist, even though each part of it existed at some time.

@@ -8,7 +8,7 @@ struct ThreadKey: Sendable {
 
   init(atThreadEnd: (@convention(c) (UnsafeMutableRawPointer?) -> Void)? = nil) {
     key = headway_make_thread_key(atThreadEnd)
-    require(key >= 0, "No thread-specific key is left in this process.")
+    require(key >= 0, "This process has used all its thread-specific keys.")
   }
 
   /// The calling thread's value; nil until it sets one.

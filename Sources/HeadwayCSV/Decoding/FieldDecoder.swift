@@ -81,6 +81,6 @@ extension CSVReaderError {
     guard underlyingError == nil, !(type is any ExpressibleByNilLiteral.Type) else { return self }
     return CSVReaderError(
       code, path: path, lineNumber: lineNumber, rowNumber: rowNumber, columnName: columnName, field: field,
-      context: "\(context.dropLast()), of which \(type) is decoded.")
+      context: "\(context.dropLast()), which \(type) is decoded from.")
   }
 }

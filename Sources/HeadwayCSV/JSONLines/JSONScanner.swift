@@ -172,7 +172,7 @@ struct JSONScanner {
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
   private func failure(_ reason: String) -> Failure {
-    Failure(position: position, reason: next == nil ? "the line ends inside an object" : reason)
+    Failure(position: position, reason: next == nil ? "the object is incomplete" : reason)
   }
 
   private mutating func take(_ character: StaticString) -> Bool {

@@ -92,8 +92,8 @@ extension CSVReader {
     ///   - skippedLineCount: The number of lines before the header.
     ///   - raggedRowPolicy: How to treat a row that has more or fewer fields than there are columns.
     ///   - maxRecordLength: The maximum number of bytes in a record, from 1 to 2³⁰ − 1.
-    /// - Precondition: When the file is opened, the dialect's delimiter, quote and escape differ and are neither CR nor
-    ///   LF, and the maximum length is in its range.
+    /// - Precondition: When the file is opened, the dialect's delimiter, quote, and escape differ and are neither CR
+    ///   nor LF, and the maximum length is in its range.
     public init(
       header: Header = .firstRecord, dialect: CSVDialect? = nil, delimiter: UInt8? = nil, comment: UInt8? = nil,
       encoding: CSVTextEncoding? = nil, skippedLineCount: Int? = nil, raggedRowPolicy: RaggedRowPolicy = .throw,

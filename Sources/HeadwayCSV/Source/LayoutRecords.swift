@@ -197,7 +197,7 @@ package struct LayoutRecords: Sendable {
 
   /// Whether the first record is a row, so that there is no header.
   ///
-  /// Headers can contain numbers, dates or times, such as `country,2019,2020`. Therefore, in addition to matching
+  /// Headers can contain numbers, dates, or times, such as `country,2019,2020`. Therefore, in addition to matching
   /// types, something else must indicate a row: different types, a fraction, a number that does not belong to a series
   /// of names, or a text that occurs again below.
   var beginsWithRow: Bool {

@@ -33,7 +33,7 @@ extension RecordSource {
     package var namesSurplusFields = false
     /// Whether the examined records are kept for ``RecordSource/takeSample()``.
     package var keepsSample = false
-    /// The names of the columns for the records: a record with such names is the whole header.
+    /// The column names for the records: a record with such names is the whole header.
     package var knownNames: [String] = []
     /// Returns the part of a name that determines whether two names are the same.
     package var nameKey: @Sendable (String) -> String = { $0 }

@@ -18,7 +18,7 @@ package final class RecordSource {
   package private(set) var headerFields: [[UInt8]] = []
   /// The physical line of that record.
   package private(set) var headerLineNumber: Int?
-  /// The original names of columns that were renamed because another column has the same name, by new name.
+  /// The original column names, by new name, if columns were renamed because another column has the same name.
   package private(set) var renamedColumns: [String: String] = [:]
 
   /// The same text for reading ahead, and the number of its bytes that have been read.

@@ -161,7 +161,7 @@ struct DashboardChange {
     guard let text = form[name] else { return nil }
     guard let value = Int(text), (minimum...1_000_000_000).contains(value) else {
       throw Refusal(
-        .unprocessableContent, "‘\(text)’ is not a number from \(minimum) to 1000000000. Nothing was changed.")
+        .unprocessableContent, "“\(text)” is not a number from \(minimum) to 1000000000. Nothing was changed.")
     }
     return value
   }

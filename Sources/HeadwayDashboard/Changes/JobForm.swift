@@ -118,7 +118,7 @@ struct JobForm {
   }
 
   private static func refusal(of value: String, _ expected: String) -> Refusal {
-    Refusal(.unprocessableContent, "‘\(value)’ is not \(expected). Nothing was changed.")
+    Refusal(.unprocessableContent, "“\(value)” is not \(expected). Nothing was changed.")
   }
 
   // MARK: Showing

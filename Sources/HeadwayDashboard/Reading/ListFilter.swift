@@ -42,11 +42,11 @@ struct ListFilter {
 
   init(_ fields: Fields) throws {
     if let name = fields["state"] {
-      guard let state = JobState(name: name) else { throw Refusal(.badRequest, "There is no state ‘\(name)’.") }
+      guard let state = JobState(name: name) else { throw Refusal(.badRequest, "There is no state “\(name)”.") }
       self.state = state
     }
     if let name = fields["age"] {
-      guard let age = Age(rawValue: name) else { throw Refusal(.badRequest, "There is no age ‘\(name)’.") }
+      guard let age = Age(rawValue: name) else { throw Refusal(.badRequest, "There is no age “\(name)”.") }
       self.age = age
     }
     (kind, queue, tag, label) = (fields["kind"], fields["queue"], fields["tag"], fields["label"])
@@ -70,13 +70,13 @@ struct ListFilter {
       label: label, since: age.map { (until ?? now) + (.zero - $0.duration) }, until: until)
   }
 
-  /// Describes the jobs, for example “failed jobs of the kind ‘mail’”.
+  /// Describes the jobs, for example `failed jobs of the kind “mail”`.
   var description: String {
     var text = "\(state.map { "\($0.name) " } ?? "")jobs"
-    if let kind { text += " of the kind ‘\(kind)’" }
-    if let queue { text += " in the queue ‘\(queue)’" }
-    if let tag { text += " with the tag ‘\(tag)’" }
-    if let label { text += " whose label contains ‘\(label)’" }
+    if let kind { text += " of the kind “\(kind)”" }
+    if let queue { text += " in the queue “\(queue)”" }
+    if let tag { text += " with the tag “\(tag)”" }
+    if let label { text += " whose label contains “\(label)”" }
     if let age { text += " of the last \(age.name)" }
     return text
   }

@@ -45,7 +45,7 @@ public enum ImageFileFormat: Sendable, Hashable, CaseIterable {
     case text.hasPrefix("BM"): "it is BMP"
     case text.hasPrefix("%PDF"): "it is PDF"
     case text.hasPrefix("<?xml") || text.hasPrefix("<svg"): "it is XML or SVG"
-    case bytes.dropFirst(4).starts(with: Array("ftyp".utf8)): "it is HEIC, AVIF or a film"
+    case bytes.dropFirst(4).starts(with: Array("ftyp".utf8)): "it is HEIC, AVIF, or a film"
     default: ""
     }
   }

@@ -45,7 +45,7 @@ public struct Path: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - start: The start of the line.
-  ///   - end: The point where the line ends.
+  ///   - end: The end point of the line.
   public init(lineFrom start: Point, to end: Point) {
     move(to: start)
     addLine(to: end)

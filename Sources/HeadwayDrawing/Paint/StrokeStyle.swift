@@ -3,7 +3,7 @@
 public struct StrokeStyle: Sendable, Hashable {
   /// The shape of a line's ends.
   public enum Cap: Sendable, Hashable {
-    /// The line ends exactly at its end point.
+    /// The line has no extension beyond its end point.
     case butt
     /// A half circle extends the line beyond its end point.
     case round

@@ -38,7 +38,7 @@ public struct Text: Sendable, Hashable {
   public var direction: Direction
   /// The maximum number of lines.
   ///
-  /// If the text is longer, the last line ends with an ellipsis.
+  /// If the text is longer, the last line gets an ellipsis.
   ///
   /// Nil for no limit.
   public var maxLineCount: Int?

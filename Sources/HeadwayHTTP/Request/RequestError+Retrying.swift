@@ -5,7 +5,7 @@ import HTTPTypes
 extension RequestError: RetryableError {
   private static let temporaryStatuses: Set<HTTPResponse.Status> = [408, 425, 429, 500, 502, 503, 504]
 
-  /// Whether the failure is temporary: a connection that failed, broke or stalled, or a status of 408, 425, 429, 500,
+  /// Whether the failure is temporary: a connection that failed, broke, or stalled, or a status of 408, 425, 429, 500,
   /// 502, 503 or 504.
   public var isRetryable: Bool {
     switch code {

@@ -51,7 +51,8 @@ extension ExistingTable {
       guard let declaration = declaration(of: column, in: text) else {
         throw ImportError(
           .unsuitableTable, path: name,
-          context: "The column \(column) has a value that its type does not keep, and can't be made \(type.rawValue)."
+          context:
+            "The column \(column) has a value that its type does not keep, and can't have the type \(type.rawValue)."
         )
       }
       text.replaceSubrange(declaration, with: SQL.declaration(of: column, type.rawValue))

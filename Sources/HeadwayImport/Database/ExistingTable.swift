@@ -115,7 +115,7 @@ struct ExistingTable {
   /// All column names.
   var columnNames: [String] { columns.map(\.name) }
 
-  /// The names of all columns except those that SQLite computes.
+  /// The column names, except those of columns that SQLite computes.
   var storedColumnNames: [String] { columnNames.filter { !generated.contains($0) } }
 
   /// Returns the description of the table.

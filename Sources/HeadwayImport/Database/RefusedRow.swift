@@ -40,7 +40,7 @@ extension TablePlan {
     let columns = key.map { "\(table).\(self.columns[$0].name)" }.joined(separator: ", ")
     switch code {
     case .SQLITE_CONSTRAINT_FOREIGNKEY: return Self.brokenReference
-    case .SQLITE_CONSTRAINT_TRIGGER: return "A trigger of the table \(table) refuses it: \(message ?? "")"
+    case .SQLITE_CONSTRAINT_TRIGGER: return "A trigger of the table \(table) rejects it: \(message ?? "")"
     // A trigger might have tried to add a row to another table.
     case .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID:
       guard message?.contains("failed: \(table).") == true else { return message }
@@ -49,7 +49,7 @@ extension TablePlan {
     // The table, a table that a trigger uses, or one of their columns no longer exists.
     case .SQLITE_ERROR where message?.hasPrefix("no such ") == true: return nil
     case .SQLITE_ERROR where message?.contains(" has no column named ") == true: return nil
-    case let code where Self.rowErrors.contains(code.primaryResultCode): return message ?? "SQLite refuses it"
+    case let code where Self.rowErrors.contains(code.primaryResultCode): return message ?? "SQLite rejects it"
     default: return nil
     }
   }

@@ -22,7 +22,7 @@ extension TargetTable {
     try connection.execute(sql: "DELETE FROM main.\(table)")
     let before = connection.changesCount
     let left = try connection.rowCount(of: plan.table)
-    guard left == 0 else { throw triggerError("keeps \(left.rows) of those that are there") }
+    guard left == 0 else { throw triggerError("keeps \(left.rows) of the existing rows") }
     var widened: [String: ColumnType] = [:]
     for file in files {
       for (column, type) in file.widenings {
@@ -109,7 +109,7 @@ extension TargetTable {
   ///
   /// - Parameters:
   ///   - files: The files whose rows wait.
-  ///   - names: The names of the columns to copy.
+  ///   - names: The column names to copy.
   ///   - refused: Receives the rows that are rejected, by file.
   ///   - connection: The connection that writes.
   /// - Returns: The number of rows inserted, and whether SQLite has numbered them.
@@ -118,7 +118,7 @@ extension TargetTable {
     _ files: [StagedFile], _ names: [String], _ refused: inout [[RowIssue]], _ connection: Database
   ) throws -> (moved: Int, isMixed: Bool) {
     guard let origins = places.originTable.map({ "temp.\(SQL.name($0))" }) else {
-      throw triggerError("may refuse rows, which have no numbers")
+      throw triggerError("can reject rows, which have no numbers")
     }
     let columns = SQL.names(names)
     let stored = "temp.\(SQL.name(storage.table)) WHERE \(plan.rowIdentifier) = :row"
@@ -181,8 +181,8 @@ extension TargetTable {
   private func triggerError(_ what: String) -> ImportError {
     ImportError(
       .unsuitableTable, path: history.file,
-      context: "A trigger of the table \(plan.table) \(what), so that the rows of the file can't take the place of "
-        + "those that are there. Remove the trigger, or those rows.")
+      context: "A trigger of the table \(plan.table) \(what), so that the rows of the file can't replace "
+        + "the existing rows. Remove the trigger, or these rows.")
   }
 }
 #endif

@@ -160,7 +160,7 @@ struct TargetTablePreparation: Sendable {
       throw ImportError(.unsuitableTable, path: path, context: "The table has no name.")
     }
     guard !name.lowercasedAsName.hasPrefix("sqlite_") else { throw failure("such names are SQLite's own") }
-    guard !SQL.isReserved(name) else { throw failure("that is a name of the table of imports") }
+    guard !SQL.isReserved(name) else { throw failure("the table of imports has this name") }
     let isView = try Row.fetchOne(
       connection, sql: "SELECT 1 FROM sqlite_master WHERE type = 'view' AND name = ? COLLATE NOCASE",
       arguments: [name])
@@ -192,7 +192,7 @@ struct TargetTablePreparation: Sendable {
       guard places.lastRowBefore < Int.max / 2 else {
         throw ImportError(
           .unsuitableTable, path: history.file,
-          context: "The rows of the table \(plan.table) can't be numbered further.")
+          context: "The table \(plan.table) has no row numbers left.")
       }
     case .ignore: break
     case .replace:

@@ -75,7 +75,7 @@ public struct FeedFiles: Sendable {
     return rest
   }
 
-  /// Whether a file of the folder should be imported, judged by its name, kind and size.
+  /// Whether a file of the folder should be imported, judged by its name, kind, and size.
   ///
   /// Empty optional files are excluded, because some feeds have these instead of leaving them out. Files that the
   /// reference does not list must be regular files.

@@ -12,7 +12,7 @@ public import Headway
 /// for report in feed.reports { print(report.table, report.rowCount, report.rejectedRowCount) }
 /// ```
 ///
-/// Files of the GTFS reference get its tables, types, keys, references and indices. Other `.txt` files that look like
+/// Files of the GTFS reference get its tables, types, keys, references, and indices. Other `.txt` files that look like
 /// tables, and columns that the reference does not list, are imported as text. While one table is parsed, another one
 /// is written.
 ///

@@ -149,13 +149,13 @@ package struct FilesImport: Sendable {
       let lacking = known.columns.filter { !names.contains($0.lowercasedAsName) }
       let additional = columns.filter { !knownNames.contains($0.lowercasedAsName) }
       let differences = [
-        lacking.isEmpty ? nil : "no \(lacking.joined(separator: ", "))",
-        additional.isEmpty ? nil : "\(additional.joined(separator: ", ")) besides",
+        lacking.isEmpty ? nil : "missing: \(lacking.joined(separator: ", "))",
+        additional.isEmpty ? nil : "additional: \(additional.joined(separator: ", "))",
       ].compactMap { $0 }
       throw ImportError(
         .badHeader, path: file.path, lineNumber: 1,
-        context: "The columns are not those of \(known.path), which goes into the same table: "
-          + "there is \(differences.joined(separator: ", and ")).")
+        context: "The columns differ from \(known.path), which is for the same table "
+          + "(\(differences.joined(separator: "; "))).")
     }
     return (hasHeader, first?.columns)
   }

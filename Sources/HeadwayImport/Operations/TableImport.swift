@@ -82,7 +82,7 @@ final class TableImport {
     operation.noteEnd(target)
     for note in encoder.notes { operation.note(note) }
     if records.isEncodingAssumed, operation.report.layout?.isEncodingAssumed == false {
-      operation.note("the text is not UTF-8, and was read as \(records.encoding): --encoding names another one")
+      operation.note("the text is not UTF-8 and was read as \(records.encoding): --encoding names another one")
     }
     operation.noteUnchecked(try target.uncheckedReferences())
     isComplete = true
@@ -200,7 +200,7 @@ final class TableImport {
       throw ImportError(
         .lostRecords, path: path,
         context: "Of \(records.count + skipped) records, \(accounted + report.skippedRecordCount) are the header, "
-          + "in the table, ignored or rejected. This is a fault in Headway: please report it.")
+          + "in the table, ignored, or rejected. This is a fault in Headway: please report it.")
     }
   }
 

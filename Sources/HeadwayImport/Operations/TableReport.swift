@@ -13,7 +13,7 @@ public struct TableReport: Sendable, Hashable {
   /// The number of rows that were ignored because the table already had a row with the same key, with
   /// ``ImportOptions/ExistingRowPolicy/ignore``.
   public internal(set) var ignoredRowCount = 0
-  /// The number of rows that are in the database and also in the file of rejected rows, because they have a problem.
+  /// The number of rows that are both in the database and in the file of rejected rows, because they have a problem.
   public internal(set) var flaggedRowCount = 0
   /// The number of records at the beginning of the file that are not rows: lines before the header, or a header that
   /// can't be used.

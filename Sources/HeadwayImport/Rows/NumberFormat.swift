@@ -30,7 +30,7 @@ public struct NumberFormat: Sendable, Hashable {
   fileprivate func requireDifference() {
     require(
       decimalSeparator != groupSeparator,
-      "NumberFormat: ‘\(decimalSeparator)’ separates both decimals and groups. Use another character for the groups.")
+      "NumberFormat: “\(decimalSeparator)” separates both decimals and groups. Use another character for the groups.")
   }
 }
 

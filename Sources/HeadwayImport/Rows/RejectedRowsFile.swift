@@ -13,7 +13,8 @@ protocol RowIssueHandler: Sendable {
   func append(_ rows: [RowIssue]) throws
 }
 
-/// Collects the rows that have problems in a separate CSV file with the columns table, line, status, reason and record.
+/// Collects the rows that have problems in a separate CSV file with the columns table, line, status, reason, and
+/// record.
 ///
 /// The file and its folder are created when the first row is added. An existing file, for example of an earlier import,
 /// is left unchanged; the new file gets a number, as in `stops-2.csv`. You can use an instance from any thread.

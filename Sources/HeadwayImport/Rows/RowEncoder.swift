@@ -57,7 +57,7 @@ struct RowEncoder {
   ///   - known: The keys of the table that a column refers to, by column.
   ///   - seen: The keys of earlier files, if the encoder must find duplicate keys; nil if the database finds them.
   ///   - header: The fields of the header.
-  ///   - options: How to treat rows with other numbers of fields, and which strings mean that a field has no value.
+  ///   - options: How to treat rows with more or fewer fields, and which strings mean that a field has no value.
   init(
     _ plan: TablePlan, known: [Int: KeySet], seen: KeySet?, header: [[UInt8]], _ options: ImportOptions
   ) {
@@ -123,7 +123,7 @@ struct RowEncoder {
       if isRowIdentifier, column.isKey, row[position].kind != .integer {
         let name = plan.columns[position].name
         dropRow(batch, recordStart, issueCount)
-        return reject(record, batch, "\(name): ‘\(bytes.shortText)’ is not a whole number, as the key must be")
+        return reject(record, batch, "\(name): “\(bytes.shortText)” is not a whole number, as the key must be")
       }
       if column.isChecked { check(bytes, position, record, batch) }
     }
@@ -210,7 +210,7 @@ struct RowEncoder {
     _ record: borrowing CSVRecord, _ recordStart: Int, _ batch: RowBatch
   ) -> EncodedValue {
     func reportValue(_ reason: String) {
-      report(record, batch, "\(plan.columns[position].name): ‘\(bytes.shortText)’ is \(reason)")
+      report(record, batch, "\(plan.columns[position].name): “\(bytes.shortText)” is \(reason)")
     }
     // The type of the column converts any text that SQLite reads as a number.
     let kept = numbers != nil && NumberParsing.real(bytes) != nil ? "kept as SQLite reads it" : "kept as text"
@@ -262,7 +262,7 @@ struct RowEncoder {
       } else if wider == .text, plan.existingColumns.isEmpty {
         // The change of an existing column is reported separately.
         notes.append(
-          "\(name) became text at line \(record.lineNumber), because of ‘\(bytes.shortText)’. To make its numbers "
+          "\(name) became text at line \(record.lineNumber), because of “\(bytes.shortText)”. To make its numbers "
             + "comparable, use --column-type '\(name):real'")
       }
       batch.widenings[position] = wider
@@ -343,6 +343,6 @@ struct RowEncoder {
 extension ColumnReference {
   /// The reason for a row whose reference does not exist.
   func missing(_ value: String, from column: String) -> String {
-    "\(column): there is no ‘\(value)’ in \(table).\(self.column)"
+    "\(column): there is no “\(value)” in \(table).\(self.column)"
   }
 }

@@ -1,7 +1,7 @@
 import HeadwayCSV
 
 extension CSVDialect {
-  /// The number of fields that a record has if each quote, at any position, begins or ends a range without delimiters.
+  /// The number of fields that a record has if each quote, at any position, begins, or ends a range without delimiters.
   ///
   /// If a file has quoted fields, and this differs from the record's number of fields, a delimiter before a quoted
   /// field might be missing. For example, `Office"Cable, 2 m"` was meant as two fields, but reads as two different

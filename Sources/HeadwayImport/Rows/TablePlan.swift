@@ -155,7 +155,7 @@ struct TablePlan: Sendable {
     self.columns = columns
   }
 
-  /// Adopts the column names of the table in the database.
+  /// Adopts the column names that the database has.
   ///
   /// Letters with accents can be encoded in two ways that mean and look the same but are different names to SQLite. A
   /// column that differs only in this way gets its name in the table.

@@ -62,7 +62,7 @@ package enum Spelling {
     text.lowercased().filter { $0.isLetter || $0.isNumber }
   }
 
-  /// The number of characters to insert, remove or replace, or of pairs to swap, that turns one word into the other.
+  /// The number of characters to insert, remove, or replace, or of pairs to swap, that turns one word into the other.
   private static func distance(_ word: [Character], _ other: [Character]) -> Int {
     var rows = [Array(0...other.count)]
     for (i, letter) in word.enumerated() {

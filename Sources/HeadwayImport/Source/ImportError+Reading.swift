@@ -27,7 +27,7 @@ extension ImportError {
     case .damaged: self = foreign("The compressed file is damaged: it can't be unpacked further.")
     case .encrypted: self = foreign("This is encrypted: unpack it with its password, and give the folder.")
     case .expandsTooFar:
-      self = foreign("More than 200 times the archive's size would come out of it: this is not unpacked.")
+      self = foreign("The archive would expand to more than 200 times its size, so it is not unpacked.")
     case .unsafeName: self = foreign("An archive with such a name of a file, or with one twice, is not read.")
     case .fileNotFound:
       self.init(.cannotReadFile, path: error.path, context: "There is no such file or folder.", underlyingError: error)

@@ -57,11 +57,11 @@ package struct SourceFolder: Sendable {
     #if Compression
     if path.lowercased().hasSuffix(".zip") {
       return ImportError(
-        .cannotReadFile, path: path, context: "This is no zip archive, although its name ends like that of one.")
+        .cannotReadFile, path: path, context: "This file isn't a zip archive, although its name ends like one.")
     }
     #endif
     return ImportError(
-      .cannotReadFile, path: path, context: "This is no feed: a feed is a folder or a zip archive.")
+      .cannotReadFile, path: path, context: "This file isn't a feed: a feed is a folder or a zip archive.")
   }
 
   private static func file(_ name: String, in folder: String) -> File? {

@@ -41,12 +41,12 @@ struct WaitInsideJob {
         limit.weight + held.weight > slots
       else { continue }
       return slots <= 1
-        ? "one job of the key ‘\(limit.key)’ runs at a time"
-        : "the two jobs together would take more than the \(slots) units of the key ‘\(limit.key)’"
+        ? "one job of the key “\(limit.key)” runs at a time"
+        : "the two jobs together would take more than the \(slots) units of the key “\(limit.key)”"
     }
     guard job.queue == waiting.queue else { return nil }
     let queue = try await store.snapshot([]).queues.first { $0.name == job.queue }
-    return queue?.counts.settings.maxRunningJobCount == 1 ? "the queue ‘\(job.queue)’ runs one job at a time" : nil
+    return queue?.counts.settings.maxRunningJobCount == 1 ? "the queue “\(job.queue)” runs one job at a time" : nil
   }
 
   private func unmetDependencies(of id: JobID) async throws -> [JobID] {

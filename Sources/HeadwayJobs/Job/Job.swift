@@ -64,8 +64,8 @@ public protocol Job: Codable, Sendable {
   /// Runs the job.
   ///
   /// The function runs in an operation of the queue that the worker uses for the job's queue. If the function throws an
-  /// error, the job is run again later, according to ``JobOption/retry(_:)``. To end the attempt in another way, throw
-  /// a ``JobOutcome``. When the job is cancelled or the attempt exceeds its time limit, the task of the function is
+  /// error, the job is run again later, according to ``JobOption/retry(_:)``. For any other outcome, throw a
+  /// ``JobOutcome``. When the job is cancelled or the attempt exceeds its time limit, the task of the function is
   /// cancelled.
   ///
   /// - Parameter context: The current attempt. For example, use it to store intermediate results.

@@ -81,6 +81,9 @@ public struct JobOption: Hashable, Sendable {
 
   /// The time when the job is cancelled if it has not started; never by default.
   ///
+  /// The deadline is a point in time, not a duration. For a deadline an hour from now, pass
+  /// `Date.now.addingTimeInterval(3_600)`. To limit how long an attempt runs, use ``timeout(_:)``.
+  ///
   /// - Parameter date: If the date is in the past, the job is cancelled without running.
   /// - Returns: An option that sets the deadline.
   public static func deadline(_ date: Date) -> JobOption { JobOption { $0.deadline = date } }

@@ -1,6 +1,6 @@
 /// Chooses the jobs of a claim, and their order.
 ///
-/// Jobs of a higher priority come first. At the same priority, the keys are served in turn, one job each, starting
+/// Jobs of a higher priority are first. At the same priority, the keys are served in turn, one job each, starting
 /// where the last claim stopped. A key that has no job, or whose limit is reached, misses its turn. If there are also
 /// plain jobs, one of them follows each job with a key.
 ///

@@ -17,7 +17,7 @@ struct JobDiagnosis {
     case .waiting: "waits because \(obstacle)"
     case .running: runningPredicate
     case .succeeded: "has succeeded\(at(job.finishedTime)), in attempt \(job.attempt)"
-    case .failed: "has failed\(at(job.finishedTime))\(reason)\(lastError)"
+    case .failed: "has failed\(at(job.finishedTime))\(failure)"
     case .cancelled: "was cancelled\(at(job.finishedTime))\(reason)"
     }
   }
@@ -28,7 +28,8 @@ struct JobDiagnosis {
     case 0: return "was waiting for other jobs, which have ended in the meantime"
     case 1: return "waits for job \(first)"
     case ...5: return "waits for the jobs \(first)"
-    default: return "waits for the jobs \(first) and \(unmet.count - 5) more"
+    case 6: return "waits for the jobs \(first), and 1 other job"
+    default: return "waits for the jobs \(first), and \(unmet.count - 5) other jobs"
     }
   }
 
@@ -56,7 +57,7 @@ struct JobDiagnosis {
     }
     var text = "has been running on \(name) since \(job.claimedTime?.description ?? "?"), in attempt \(job.attempt)"
     if let progress = job.progress {
-      text += ", \(Int(progress.fraction * 100)) % done" + (progress.text.map { ": \($0)" } ?? "")
+      text += ", \(Int(progress.fraction * 100))% done" + (progress.text.map { ": \($0)" } ?? "")
     }
     if job.isCancelRequested {
       text += "; it was cancelled, and its code has not returned yet"
@@ -75,23 +76,23 @@ struct JobDiagnosis {
   /// The first reason why no worker claims a waiting job.
   private var obstacle: String {
     let queue = snapshot.queues.first { $0.name == job.queue }?.counts
-    if queue?.isPaused == true { return "the queue ‘\(job.queue)’ is paused" }
+    if queue?.isPaused == true { return "the queue “\(job.queue)” is paused" }
     guard !workers.isEmpty else { return "no worker is running" }
     let serving = workers.filter { $0.description.serves(job.queue) }
-    guard !serving.isEmpty else { return "no worker serves the queue ‘\(job.queue)’" }
+    guard !serving.isEmpty else { return "no worker serves the queue “\(job.queue)”" }
     guard serving.contains(where: { $0.description.kinds[job.kind] != nil }) else {
-      return "no worker of the queue ‘\(job.queue)’ supports the kind ‘\(job.kind)’"
+      return "no worker of the queue “\(job.queue)” supports the kind “\(job.kind)”"
     }
     let able = serving.filter { $0.knows(job.kind, version: job.version) }
     guard !able.isEmpty else {
-      return "no worker of the queue ‘\(job.queue)’ supports version \(job.version) of the kind ‘\(job.kind)’"
+      return "no worker of the queue “\(job.queue)” supports version \(job.version) of the kind “\(job.kind)”"
     }
     if let limit = queue?.settings.maxRunningJobCount {
       let count = snapshot.workers.reduce(0) { $0 + $1.running.count { $0.queue == job.queue } }
       if count >= limit {
         return limit == 0
-          ? "the limit of the queue ‘\(job.queue)’ is 0"
-          : "the limit of the queue ‘\(job.queue)’ is reached: \(count == 1 ? "1 job runs" : "\(count) jobs run")"
+          ? "the limit of the queue “\(job.queue)” is 0"
+          : "the limit of the queue “\(job.queue)” is reached: \(count == 1 ? "1 job runs" : "\(count) jobs run")"
       }
     }
     if let reached = reachedLimit { return reached }
@@ -127,8 +128,8 @@ struct JobDiagnosis {
       let count = holders.count == 1 ? "1 job runs" : "\(holders.count) jobs run"
       let areJobs = used == holders.count && limit.units == 1
       return areJobs
-        ? "the limit of the key ‘\(limit.key)’ is reached: \(count)"
-        : "the limit of the key ‘\(limit.key)’ has \(slots - min(used, slots)) of \(slots) units left, and the job "
+        ? "the limit of the key “\(limit.key)” is reached: \(count)"
+        : "the limit of the key “\(limit.key)” has \(slots - min(used, slots)) of \(slots) units left, and the job "
           + "takes \(limit.units): \(count)"
     }
     return nil
@@ -138,9 +139,9 @@ struct JobDiagnosis {
   private var uncertainLimit: String? {
     let limits = job.settings.limits ?? []
     if limits.first?.rule == .serial, let key = limits.first?.key {
-      return "an earlier job of the serial key ‘\(key)’ has not ended"
+      return "an earlier job of the serial key “\(key)” has not ended"
     }
-    let keys = limits.filter { $0.jobRate != nil }.map { "‘\($0.key)’" }
+    let keys = limits.filter { $0.jobRate != nil }.map { "“\($0.key)”" }
     guard !keys.isEmpty else { return nil }
     return
       "\(keys.count == 1 ? "the rate of the key" : "a rate of the keys") \(keys.joined(separator: " and ")) permits "
@@ -152,6 +153,14 @@ struct JobDiagnosis {
   private func at(_ time: StoreTime?) -> String { time.map { " at \($0)" } ?? "" }
 
   private var reason: String { job.reason.map { ": \($0)" } ?? "" }
+
+  private var failure: String {
+    // The text of this reason repeats that the attempt has failed.
+    if job.reason?.code == .failed, let error = job.history.errors.last {
+      return ", in attempt \(job.attempt): \(error.text)"
+    }
+    return reason + lastError
+  }
 
   private var lastError: String { job.history.errors.last.map { "; the last error: \($0.text)" } ?? "" }
 }

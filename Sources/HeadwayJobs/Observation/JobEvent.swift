@@ -51,21 +51,22 @@ public enum JobEvent: Hashable, Sendable, CustomStringConvertible {
   /// The event and the job, for example `started job 7 (resize)`.
   public var description: String {
     switch self {
-    case .enqueued(let id, let kind, let queue): "enqueued job \(id) (\(kind)) in ‘\(queue)’"
+    case .enqueued(let id, let kind, let queue): "enqueued job \(id) (\(kind)) in “\(queue)”"
     case .claimed(let attempt): "claimed \(attempt)"
     case .started(let attempt): "started \(attempt)"
     case .progressed(let attempt, let progress):
-      "\(attempt) is \(Int(progress.fraction * 100)) % done" + (progress.text.map { ": \($0)" } ?? "")
+      "\(attempt) is \(Int(progress.fraction * 100))% done" + (progress.text.map { ": \($0)" } ?? "")
     case .ended(let attempt, let action): "\(attempt) \(action.summary)"
     case .leaseLost(let attempt): "\(attempt) no longer runs its job"
-    case .stuck(let attempt, let duration): "\(attempt) was cancelled \(duration) ago, but has not returned"
+    case .stuck(let attempt, let duration):
+      "\(attempt) was cancelled \(Readable.duration(duration)) ago, but has not returned"
     case .rescued(let id, let count): "rescued job \(id), crash \(count)"
     case .crashed(let id, let reason): "job \(id) has failed (\(reason))"
     case .unknownKind(let jobs, let queue):
-      "\(jobs.count == 1 ? "1 job waits" : "\(jobs.count) jobs wait") in ‘\(queue)’, and no worker supports version "
+      "\(jobs.count == 1 ? "1 job waits" : "\(jobs.count) jobs wait") in “\(queue)”, and no worker supports version "
         + "\(jobs.version) of the kind \(jobs.kind)"
-    case .paused(let queue): "paused ‘\(queue)’"
-    case .resumed(let queue): "resumed ‘\(queue)’"
+    case .paused(let queue): "paused “\(queue)”"
+    case .resumed(let queue): "resumed “\(queue)”"
     case .changed(let command, let count): "changed \(count) \(count == 1 ? "job" : "jobs"): \(command)"
     case .workerStarted(let worker): "worker \(worker) started"
     case .workerStopped(let worker): "worker \(worker) stopped"
@@ -108,9 +109,12 @@ extension JobEnding.Action {
   fileprivate var summary: String {
     switch self {
     case .succeed: "has succeeded"
-    case .retry(let pause, let error): "has failed, and the job is retried after \(pause): \(error.text)"
+    case .retry(let pause, let error):
+      "has failed, and the job is retried after \(Readable.duration(pause)): \(error.text)"
+    // The text of this reason repeats that the attempt has failed.
+    case .fail(let reason, let error?) where reason.code == .failed: "has failed: \(error.text)"
     case .fail(let reason, let error): "has failed (\(reason))" + (error.map { ": \($0.text)" } ?? "")
-    case .snooze(let pause): "snoozes for \(pause)"
+    case .snooze(let pause): "snoozes for \(Readable.duration(pause))"
     case .wait(let wait, let time): "has ended, and the job waits for \(wait), until \(time)"
     case .release: "was given back"
     case .cancel(let reason): "was cancelled (\(reason))"

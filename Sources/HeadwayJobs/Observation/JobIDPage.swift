@@ -70,7 +70,7 @@ extension Jobs {
   public func ids(
     _ filter: JobFilter = .all, before id: JobID? = nil, limit: Int = 1_000
   ) async throws -> JobIDPage {
-    require(limit > 0, "The numbers of jobs are read with the limit \(limit): use a positive number.")
+    require(limit > 0, "Job numbers are read with the limit \(limit): use a positive number.")
     return try await backend.ids(filter, before: id, limit: limit)
   }
 }

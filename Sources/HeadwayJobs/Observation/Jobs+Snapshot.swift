@@ -10,7 +10,7 @@ extension Jobs {
 
   /// Returns a sentence that explains why a job does not run, or how it ended.
   ///
-  /// For example, “job 7 (resize) waits because no worker serves the queue ‘images’”. It describes the current state in
+  /// For example, `job 7 (resize) waits because no worker serves the queue “images”`. It describes the current state in
   /// all processes and does not end with a period.
   ///
   /// - Parameter id: The ID of the job.

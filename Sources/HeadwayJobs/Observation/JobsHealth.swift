@@ -88,7 +88,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
       return Finding(level: unfinished ? .bad : .warning, name: "Workers", text: text)
     }
     if dead > 0 {
-      let text = "\(Readable.count(dead, "worker")) died, and the others have not yet taken over the jobs."
+      let text = "\(Readable.count(dead, "worker")) died, and the living workers have not yet taken over the jobs."
       return Finding(level: .warning, name: "Workers", text: text)
     }
     return Finding(level: .good, name: "Workers", text: "\(Readable.count(working, "worker")) running.")
@@ -104,7 +104,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
     }
     let others = alone.count > 1 ? " and \(Readable.count(alone.count - 1, "other queue"))" : ""
     return Finding(
-      level: .bad, name: "Queues", text: "Jobs wait in ‘\(first.name)’\(others), but no worker serves the queue.")
+      level: .bad, name: "Queues", text: "Jobs wait in “\(first.name)”\(others), but no worker serves the queue.")
   }
 
   private static func kinds(_ overview: JobsOverview) -> Finding {
@@ -114,7 +114,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
       let serving = workers.filter { $0.description.serves(queue.name) }
       guard !serving.isEmpty else { continue }
       for jobs in queue.waiting where !serving.contains(where: { $0.knows(jobs.kind, version: jobs.version) }) {
-        unknown.append("‘\(jobs.kind)’, version \(jobs.version)")
+        unknown.append("“\(jobs.kind)”, version \(jobs.version)")
       }
     }
     guard let first = unknown.first else {
@@ -126,7 +126,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
   }
 
   private static func paused(_ overview: JobsOverview) -> Finding {
-    let paused = overview.snapshot.queues.filter(\.counts.isPaused).map { "‘\($0.name)’" }
+    let paused = overview.snapshot.queues.filter(\.counts.isPaused).map { "“\($0.name)”" }
     return paused.isEmpty
       ? Finding(level: .good, name: "Pauses", text: "No queue is paused.")
       : Finding(level: .warning, name: "Pauses", text: "Paused: \(paused.joined(separator: ", ")).")
@@ -165,7 +165,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
     }
     return Finding(
       level: .bad, name: "Schedules",
-      text: "\(Readable.count(late.count, "schedule")) late, for example ‘\(first.name)’. Workers add the jobs of "
+      text: "\(Readable.count(late.count, "schedule")) late, for example “\(first.name)”. Workers add the jobs of "
         + "schedules, so check that one is running.")
   }
 
@@ -174,8 +174,8 @@ public struct JobsHealth: Hashable, Codable, Sendable {
     return difference > clockDifference
       ? Finding(
         level: .warning, name: "Clock",
-        text: "The clock of the store differs from that of this machine by \(Readable.duration(difference)).")
-      : Finding(level: .good, name: "Clock", text: "The clock of the store agrees with that of this machine.")
+        text: "The store's clock differs from this machine's clock by \(Readable.duration(difference)).")
+      : Finding(level: .good, name: "Clock", text: "The store's clock agrees with this machine's clock.")
   }
 }
 

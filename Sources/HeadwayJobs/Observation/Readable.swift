@@ -31,6 +31,6 @@ package enum Readable {
 
   /// Returns a part as a percentage.
   package static func percent(_ part: Double) -> String {
-    part > 0 && part < 0.01 ? "< 1 %" : "\(Int((part * 100).rounded())) %"
+    part > 0 && part < 0.01 ? "< 1%" : "\(Int((part * 100).rounded()))%"
   }
 }

@@ -29,7 +29,7 @@ public final class JobContext: Sendable {
     var checkpointNames: Set<String> = []
     /// The number of waits that the code of the job has reached.
     var waitCounts: [JobWait: Int] = [:]
-    /// The wait that ends the attempt.
+    /// The wait that stops the attempt.
     var suspension: JobSuspension?
     weak var operation: Operation?
     var hasBegun = false
@@ -98,6 +98,7 @@ public final class JobContext: Sendable {
   ///   ``JobError/Code/payloadTooLarge`` if the value is larger than ``JobStore/maxResultSize``,
   ///   ``JobError/Code/refusedValue`` if the name begins with `headway/`, or ``JobError/Code/unencodablePayload``.
   ///   Nothing is stored in these cases.
+  @discardableResult
   public func checkpoint<Value: Codable & Sendable>(
     _ name: String, _ body: @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -107,6 +108,29 @@ public final class JobContext: Sendable {
     // Even if the attempt has reached a wait in another task in the meantime, the step must not run again.
     try await send(.checkpoint(name: name, value: payload))
     return value
+  }
+
+  /// Runs a step that returns nothing only once across all attempts.
+  ///
+  /// In later attempts, this function doesn't call `body`.
+  ///
+  /// ```swift
+  /// try await context.checkpoint("greet") { print("Hello") }
+  /// ```
+  ///
+  /// If the process crashes after `body` has returned and before the end of the step is stored, `body` is called again.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the step. Each attempt can use a name only once.
+  ///   - body: The code of the step, which runs only if no attempt has completed the step.
+  /// - Throws: ``JobSuspension`` if the attempt ends with a wait; any error of `body`; or a ``JobError``. The code of
+  ///   the ``JobError`` is ``JobError/Code/duplicateCheckpoint`` if this attempt has already used the name, or
+  ///   ``JobError/Code/refusedValue`` if the name begins with `headway/`. Nothing is stored in these cases.
+  public func checkpoint(_ name: String, _ body: @Sendable () async throws -> Void) async throws {
+    _ = try await checkpoint(name) { () async throws -> CompletedStep in
+      try await body()
+      return CompletedStep()
+    }
   }
 
   /// Begins a step and returns its value if an earlier attempt has stored one.
@@ -230,10 +254,10 @@ public final class JobContext: Sendable {
 
   // MARK: Waiting
 
-  /// The wait that ends the attempt, even if the code of the job has caught its error.
+  /// The wait that stops the attempt, even if the code of the job has caught its error.
   @_spi(JobStore) public var suspension: JobSuspension? { state.withLock(\.suspension) }
 
-  /// Throws the error of the wait that ends the attempt, if there is one.
+  /// Throws the error of the wait that stops the attempt, if there is one.
   ///
   /// - Throws: ``JobSuspension``.
   @_spi(JobStore) public func checkNotSuspended() throws { if let suspension { throw suspension } }
@@ -274,7 +298,7 @@ public final class JobContext: Sendable {
   /// - Parameter commit: Commits the transaction, which records the ending.
   /// - Returns: The value that the function returns.
   /// - Throws: The error of the function: the job has not ended. ``JobError`` with the code
-  ///   ``JobError/Code/alreadyFinished`` if an earlier call has ended the job, or has not returned yet;
+  ///   ``JobError/Code/alreadyFinished`` if an earlier call has finished the job, or has not returned yet;
   ///   ``JobSuspension`` if the attempt ends with a wait.
   @_spi(JobStore) public func finishOnce<Value: Sendable>(
     by commit: () async throws -> Value

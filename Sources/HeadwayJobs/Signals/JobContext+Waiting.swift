@@ -4,7 +4,7 @@ extension JobContext {
   /// Waits for a signal without occupying a worker and returns its value.
   ///
   /// If the signal has already been sent, the function returns its value immediately. Otherwise, the function throws
-  /// ``JobSuspension``, which ends the attempt. When the signal arrives or the time limit has passed, the code of the
+  /// ``JobSuspension``, which stops the attempt. When the signal arrives or the time limit has passed, the code of the
   /// job runs again from the start, and the function then returns.
   ///
   /// ```swift
@@ -39,7 +39,7 @@ extension JobContext {
     } catch {
       throw JobError(
         .undecodableSignal,
-        "The value of a signal ‘\(name)’ of job \(id) can't be decoded as \(type): \(error). Send a value of this type "
+        "The value of a signal “\(name)” of job \(id) can't be decoded as \(type): \(error). Send a value of this type "
           + "to another job, or catch this error and wait for the next signal.", underlyingError: error)
     }
   }
@@ -62,7 +62,7 @@ extension JobContext {
   /// Sleeps between two steps without occupying a worker.
   ///
   /// When the code of the job first reaches this call, the end of the sleep is stored. Until then, the function throws
-  /// ``JobSuspension``, which ends the attempt. Then the code runs again from the start, and the function returns. A
+  /// ``JobSuspension``, which stops the attempt. Then the code runs again from the start, and the function returns. A
   /// crash or an error doesn't extend the sleep.
   ///
   /// ```swift
@@ -77,7 +77,7 @@ extension JobContext {
     _ = try await value(of: .sleep(name), within: duration)
   }
 
-  /// Returns the value of the signal that ended the next wait of this kind; nil if the wait ended without a signal.
+  /// Returns the value of the signal that the next wait of this kind received; nil if it received none.
   private func value(of wait: JobWait, within limit: Duration) async throws -> JobPayload? {
     require(limit >= .zero, "Job \(id) waits for \(wait) with the time limit \(limit): use zero or more.")
     try NameLength.check(wait.name, "The name of a signal or sleep", NameLength.name)

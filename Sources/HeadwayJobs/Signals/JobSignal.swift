@@ -31,12 +31,12 @@ public struct JobSignal: Hashable, Sendable, CustomStringConvertible {
       self.init(name: name, value: try JobPayload(encoding: value))
     } catch {
       throw JobError(
-        .unencodablePayload, "The value of a signal ‘\(name)’ can't be encoded: \(error)", underlyingError: error)
+        .unencodablePayload, "The value of a signal “\(name)” can't be encoded: \(error)", underlyingError: error)
     }
   }
 
   /// The name, and the size of the value.
-  public var description: String { "signal ‘\(name)’ with \(Readable.count(value.bytes.count, "byte"))" }
+  public var description: String { "signal “\(name)” with \(Readable.count(value.bytes.count, "byte"))" }
 }
 
 extension JobError {

@@ -1,10 +1,10 @@
-/// The error that ends an attempt because its job waits for a signal or sleeps.
+/// The error that stops an attempt because its job waits for a signal or sleeps.
 ///
 /// ``JobContext/waitForSignal(_:as:timeLimit:)`` and ``JobContext/sleep(_:for:)`` throw this error. Let your code
 /// rethrow it. If the code catches the error, the attempt still ends with the wait. Until then, the functions of the
-/// context throw the same error again, and ``JobContext/checkpoint(_:_:)`` runs no further steps. A step that runs in
-/// another task still stores its value. The operation of the attempt succeeds, unless the job has created it, and
-/// ``JobMiddleware/didEnd(_:with:error:)`` is called without the error.
+/// context throw the same error again, and ``JobContext/checkpoint(_:_:)-(_,()->Value)`` runs no further steps. A step
+/// that runs in another task still stores its value. The operation of the attempt succeeds, unless the job has created
+/// it, and ``JobMiddleware/didEnd(_:with:error:)`` is called without the error.
 ///
 /// Code outside of checkpoints must not treat this error as a failure:
 ///

@@ -12,11 +12,11 @@ public enum JobWait: Hashable, Codable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// A description of the wait, for example `the signal ‘payment’`.
+  /// A description of the wait, for example `the signal “payment”`.
   public var description: String {
     switch self {
-    case .signal(let name): "the signal ‘\(name)’"
-    case .sleep(let name): "the end of the sleep ‘\(name)’"
+    case .signal(let name): "the signal “\(name)”"
+    case .sleep(let name): "the end of the sleep “\(name)”"
     }
   }
 

@@ -46,7 +46,7 @@ extension Jobs {
   /// - Throws: ``JobError`` with the code ``JobError/Code/payloadTooLarge`` or ``JobError/Code/nameTooLong``.
   @_spi(JobStore) public func check(_ signal: JobSignal) throws {
     try NameLength.check(signal.name, "The name of a signal", NameLength.name)
-    try check(signal.value, "The value of a signal ‘\(signal.name)’")
+    try check(signal.value, "The value of a signal “\(signal.name)”")
   }
 
   /// Posts the event of a command that a transaction of the caller has executed.

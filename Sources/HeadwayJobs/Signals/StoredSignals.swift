@@ -79,7 +79,7 @@ package struct WaitRecord: Codable, Sendable {
   package var until: StoreTime
   /// Whether the wait has ended.
   package var isOver = false
-  /// The name of the checkpoint with the value of the signal that ended the wait; nil if it ended without a signal.
+  /// The name of the checkpoint with the value of the signal that the wait received; nil if it received none.
   package var signal: String?
 
   package init(until: StoreTime) { self.until = until }

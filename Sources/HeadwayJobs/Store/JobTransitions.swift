@@ -187,7 +187,7 @@ import Headway
   /// - Returns: Whether the job waited for this signal.
   public static func wake(_ job: inout JobRecord, by signal: String, at now: StoreTime) -> Bool {
     guard job.state == .scheduled, job.wait == .signal(signal) else { return false }
-    becomeWaiting(&job, note: "received the signal ‘\(signal)’", at: now)
+    becomeWaiting(&job, note: "received the signal “\(signal)”", at: now)
     return true
   }
 
@@ -209,7 +209,7 @@ import Headway
     let note: String
     switch change {
     case .priority(let priority): (job.priority, note) = (priority.rawValue, "priority changed")
-    case .queue(let queue): (job.queue, note) = (queue, "moved from ‘\(job.queue)’")
+    case .queue(let queue): (job.queue, note) = (queue, "moved from “\(job.queue)”")
     case .deadline(let time): (job.deadline, note) = (time, "deadline changed")
     case .payload(let payload, let version):
       (job.payload, job.version, note) = (payload, version, "payload changed")

@@ -156,7 +156,7 @@ extension JobError {
       case "23514"? where error.constraint == "job_has_short_names":
         self.init(
           .nameTooLong,
-          "A name has more than 512 bytes, or a key more than 1,024. Use hashes, or store the texts in the job. "
+          "A name has more than 512 bytes, or a key more than 1,024. Use hashes, or store the strings in the job. "
             + consequence, underlyingError: error)
       case _ where error.isOfValue:
         self.init(.refusedValue, "PostgreSQL rejects a value: \(error). \(consequence)", underlyingError: error)

@@ -240,7 +240,7 @@ final class PostgresSession {
     return answer
   }
 
-  /// Forgets a prepared statement that can't be executed again, and returns the error with its consequences.
+  /// Forgets a prepared statement that can't be executed again and returns the error with its consequences.
   private func note(_ error: PostgresError, of command: Command) -> PostgresError {
     var error = error
     switch error.sqlState {

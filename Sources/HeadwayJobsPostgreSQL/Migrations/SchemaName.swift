@@ -22,7 +22,7 @@ struct SchemaName: Hashable, Sendable {
     guard isValid, !name.isEmpty, name.utf8.count <= 31, !name.hasPrefix("pg_") else {
       throw JobError(
         .unusableStore,
-        "\(name) can't be the name of a schema. Use up to 31 lowercase letters, digits and underscores, with a letter "
+        "\(name) can't be the name of a schema. Use up to 31 lowercase letters, digits, and underscores, with a letter "
           + "or an underscore first, and not pg_.")
     }
     self.name = name

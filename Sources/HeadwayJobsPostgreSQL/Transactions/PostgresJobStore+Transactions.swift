@@ -165,6 +165,7 @@ extension JobContext {
   ///   `duplicateCheckpoint`, `payloadTooLarge`, `timeLimitExceeded`, or `transactionEnded`; `JobSuspension` if the
   ///   attempt ends with a wait. Nothing was written. The code is `outcomeUnknown` if the connection was lost during
   ///   the commit. In this case, the next attempt determines whether the step has run.
+  @discardableResult
   public func checkpoint<Value: Codable & Sendable>(
     _ name: String, within limit: Duration = .seconds(5),
     _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
@@ -181,6 +182,39 @@ extension JobContext {
       }) { _ in }
       guard isRun else { throw leaseLost }
       return value
+    }
+  }
+
+  /// Runs a step that writes to the database of the store and returns nothing, exactly once across all attempts.
+  ///
+  /// Either both the writes of the step and its end are committed, or neither. In later attempts, this function doesn't
+  /// call `body`.
+  ///
+  /// ```swift
+  /// import HeadwayJobs
+  ///
+  /// try await context.checkpoint("record") { transaction in
+  ///   try transaction.execute("INSERT INTO photo (path) VALUES ($1)", path)
+  /// }
+  /// ```
+  ///
+  /// - Precondition: The store is a ``PostgresJobStore``.
+  /// - Parameters:
+  ///   - name: The name of the step. Each attempt can use a name only once.
+  ///   - limit: The time limit of `body`.
+  ///   - body: The code of the step, which runs only if no attempt has completed the step. It is called once, on a
+  ///     thread of the store. It can use savepoints but must not begin or end transactions.
+  /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
+  ///   `duplicateCheckpoint`, `timeLimitExceeded`, or `transactionEnded`; `JobSuspension` if the attempt ends with a
+  ///   wait. Nothing was written. The code is `outcomeUnknown` if the connection was lost during the commit. In this
+  ///   case, the next attempt determines whether the step has run.
+  public func checkpoint(
+    _ name: String, within limit: Duration = .seconds(5),
+    _ body: @escaping @Sendable (PostgresTransaction) throws -> Void
+  ) async throws {
+    _ = try await checkpoint(name, within: limit) { transaction throws -> CompletedStep in
+      try body(transaction)
+      return CompletedStep()
     }
   }
 
@@ -210,9 +244,9 @@ extension JobContext {
   /// - Returns: The value that `body` has returned. If it is encodable, it is stored as the result of the job.
   /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
   ///   `timeLimitExceeded`, or `transactionEnded`. Nothing was written, and the job has not ended. The code is
-  ///   `alreadyFinished` if an earlier call has ended the job, or has not returned yet. `JobSuspension` if the attempt
-  ///   ends with a wait. The code of `JobError` is `outcomeUnknown` if the
-  ///   connection was lost during the commit: then either all was written and the job has succeeded, or it runs again.
+  ///   `alreadyFinished` if an earlier call has finished the job, or has not returned yet. The code is `outcomeUnknown`
+  ///   if the connection was lost during the commit: then either all was written and the job has succeeded, or the job
+  ///   runs again. `JobSuspension` if the attempt ends with a wait.
   @discardableResult
   public func finish<Value: Sendable>(
     within limit: Duration = .seconds(5), _ body: @escaping @Sendable (PostgresTransaction) throws -> Value

@@ -79,8 +79,8 @@ extension JobContext {
   /// - Parameter result: If it is encodable, the statement stores it as the result of the job.
   /// - Returns: A statement that the other client executes in its transaction. It returns one row with the column `id`,
   ///   or none.
-  /// - Throws: `JobError`, with the code `alreadyFinished` if a call of ``finish(within:_:)`` has ended the job, or has
-  ///   not returned yet; or `payloadTooLarge`.
+  /// - Throws: `JobError`, with the code `alreadyFinished` if a call of ``finish(within:_:)`` has finished the job,
+  ///   or has not returned yet; or `payloadTooLarge`.
   public func finishStatement(_ result: some Sendable = ()) throws -> PostgresStatement {
     let store = jobs.postgresStore
     let result = try encodedResult(result)

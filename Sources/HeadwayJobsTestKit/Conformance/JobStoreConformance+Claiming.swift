@@ -24,7 +24,8 @@ extension JobStoreConformance {
       try probe.expect(job.firstClaimedTime, probe.store.now, "when it was first claimed")
       try probe.expect(try await probe.record(id), job, "the stored job")
     },
-    JobStoreCheck("J30: no job is claimed twice, and no more jobs are claimed than requested") { probe in
+    JobStoreCheck("J30: no job is claimed twice, and the number of claimed jobs is at most the requested one") {
+      probe in
       var ids: [JobID] = []
       for _ in 0..<5 { ids.append(try await probe.enqueue()) }
       let (first, second) = (try await probe.register(), try await probe.register())
@@ -56,7 +57,9 @@ extension JobStoreConformance {
       let answer = try await probe.store.exchange(exchange)
       try probe.expect(answer.claimed.map(probe.numbers), [[first], [mail], [], [], [second]], "the claimed jobs")
     },
-    JobStoreCheck("J43: after a lost answer, a worker keeps the jobs that it knows of, and the others return") {
+    JobStoreCheck(
+      "J43: after a lost answer, a worker keeps the jobs that it has received, and the remaining jobs return"
+    ) {
       probe in
       for _ in 0..<4 { try await probe.enqueue() }
       let worker = try await probe.register()
@@ -128,7 +131,7 @@ extension JobStoreConformance {
       try probe.expect(probe.numbers(try await probe.claim(3, by: worker)), Array(expected[..<3]), "the first jobs")
       try probe.expect(probe.numbers(try await probe.claim(9, by: worker)), Array(expected[3...]), "the other jobs")
     },
-    JobStoreCheck("J134: a job comes after those that were ready before it was due") { probe in
+    JobStoreCheck("J134: a job runs after the jobs that were ready before it was due") { probe in
       let late = try await probe.enqueue(options: [.delay(.seconds(2))])
       let early = try await probe.enqueue(options: [.delay(.seconds(1))])
       let same = try await probe.enqueue(options: [.delay(.seconds(2))])
@@ -138,7 +141,8 @@ extension JobStoreConformance {
       let jobs = try await probe.claim(9, by: probe.register())
       try probe.expect(probe.numbers(jobs), [first, early, late, same, last], "the claimed jobs")
     },
-    JobStoreCheck("J134: a retried job comes after the others, and one that is given back keeps its place") { probe in
+    JobStoreCheck("J134: a retried job moves behind all other jobs, and a job that is given back keeps its place") {
+      probe in
       let (first, second, third) = (try await probe.enqueue(), try await probe.enqueue(), try await probe.enqueue())
       let worker = try await probe.register()
       let jobs = try await probe.claim(2, by: worker)
@@ -146,7 +150,7 @@ extension JobStoreConformance {
       try await probe.end(jobs[1], .release)
       try probe.expect(probe.numbers(try await probe.claim(9, by: worker)), [second, third, first], "the claimed jobs")
     },
-    JobStoreCheck("J134: a replaced job that becomes ready comes after those that were ready before") { probe in
+    JobStoreCheck("J134: a replaced job that becomes ready runs after the jobs that were already ready") { probe in
       let key = UniqueKey.unfinished("key", onConflict: .replace)
       let replaced = try await probe.enqueue(options: [.delay(.seconds(9)), .unique(key)])
       let other = try await probe.enqueue()

@@ -15,7 +15,7 @@ extension JobStoreConformance {
           try probe.expect(try await probe.perform(command), changed, "the number of changes by \(command)")
         }
       }
-      try probe.expect(try await probe.store.counts(), [:], "the jobs that are left")
+      try probe.expect(try await probe.store.counts(), [:], "the remaining jobs")
       try await probe.enqueueBatch(of: count + 1)
       let worker = try await probe.register()
       try probe.expect(try await probe.claim(count + 9, by: worker).count, count + 1, "the number of claimed jobs")
@@ -103,7 +103,7 @@ extension JobStoreConformance {
       try probe.expect(try await probe.perform(.delete(.all)), 1, "the number of deleted jobs")
       try probe.expect(try await probe.record(finished), nil, "the finished job")
       let left = try await probe.store.jobs(.all, after: nil, limit: 9)
-      try probe.expect(probe.numbers(left), [scheduled, running, waiting], "the jobs that are left")
+      try probe.expect(probe.numbers(left), [scheduled, running, waiting], "the remaining jobs")
       try probe.expect(try await probe.end(job, .succeed(result: nil)), .recorded, "the ending of the running job")
     },
     JobStoreCheck("J55: the priority and the queue of jobs that have not started can be changed") { probe in
@@ -222,7 +222,7 @@ extension JobStoreConformance {
       try await probe.perform(.delete(JobFilter(queues: ["other"])))
       try probe.expect(try await probe.store.counts().keys.sorted(), ["default"], "the queues")
     },
-    JobStoreCheck("J130: jobs are listed by number and in pages, with finished ones among the others") { probe in
+    JobStoreCheck("J130: jobs are listed by number and in pages, including finished jobs") { probe in
       let ids = try await probe.enqueueBatch(of: 10)
       let worker = try await probe.register()
       for job in try await probe.claim(6, by: worker) where job.id.rawValue % 2 == 0 {

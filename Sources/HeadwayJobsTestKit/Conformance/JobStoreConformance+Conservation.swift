@@ -142,7 +142,7 @@ private struct JobAudit {
     var rounds = 0
     while try await !unfinished().isEmpty {
       rounds += 1
-      guard rounds <= 100 else { throw probe.fail("jobs that are left never end") }
+      guard rounds <= 100 else { throw probe.fail("the remaining jobs never end") }
       try await count { try await $0.pass(.seconds(3)) }
       for worker in workers {
         try await count { try await $0.store.unregister(worker, isRunningCode: false) }

@@ -46,7 +46,7 @@ extension JobStoreConformance {
       try await probe.end(job, .retry(after: .zero, JobErrorDescription(type: "Test", text: "")))
       try probe.expect(try await probe.record(id), ended, "the job")
     },
-    JobStoreCheck("J30: a refused ending does not affect the other endings or the claims of its request") { probe in
+    JobStoreCheck("J30: a rejected ending does not affect the other endings or the claims of its request") { probe in
       let (first, second) = (try await probe.enqueue(), try await probe.enqueue())
       let worker = try await probe.register()
       let jobs = try await probe.claim(2, by: worker)
@@ -155,7 +155,7 @@ extension JobStoreConformance {
         let job = try await probe.stored(id)
         try probe.expect(job.state, .waiting, "the state")
         try probe.expect(
-          [job.attempt, job.crashCount, job.snoozeCount], [0, 0, 0], "the attempts, crashes and snoozes")
+          [job.attempt, job.crashCount, job.snoozeCount], [0, 0, 0], "the attempts, crashes, and snoozes")
         try probe.expect(job.history.errors, ended.history.errors, "the errors")
         try probe.expect(job.reason, nil, "the reason")
         try probe.expect(job.expirationTime, nil, "when it is deleted")

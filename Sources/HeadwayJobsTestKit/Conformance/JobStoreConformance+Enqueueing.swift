@@ -4,7 +4,7 @@ import Headway
 
 extension JobStoreConformance {
   static let enqueueing = [
-    JobStoreCheck("J5: the bytes of payloads, results and checkpoints are returned unchanged") { probe in
+    JobStoreCheck("J5: the bytes of payloads, results, and checkpoints are returned unchanged") { probe in
       let all = Array(UInt8.min...UInt8.max)
       let sizes = [0, 1, 4_096, 4_097, 65_536]
       let payloads = sizes.map { size in JobPayload(bytes: (0..<size).map { all[$0 % 256] }) }

@@ -13,7 +13,7 @@ extension JobStoreConformance {
           FencedWrite(fence, .progress(JobProgress(fraction: 0.5, text: "half"))), FencedWrite(fence, .log("line")),
         ]), [.written, .written, .written], "the answers")
       guard case .enqueued(let child) = try await probe.write(.enqueue(probe.job("child")), by: fence) else {
-        throw probe.fail("a child was refused")
+        throw probe.fail("a child was rejected")
       }
       try probe.expect(child.isNew, true, "whether the child is new")
       try probe.expect(try await probe.record(child.id)?.payload, probe.job("child").payload, "the child")
@@ -32,7 +32,7 @@ extension JobStoreConformance {
         try await probe.write(.enqueue(probe.job(options: options)), by: probe.fence(of: job)),
         .enqueued(Enqueued(id: holder, isNew: false)), "the answer")
     },
-    JobStoreCheck("J31: writes with a wrong fence are refused") { probe in
+    JobStoreCheck("J31: writes with a wrong fence are rejected") { probe in
       try await probe.enqueue()
       let fence = try probe.fence(of: await probe.claimOne(by: probe.register()))
       var (attempt, epoch, owner, id) = (fence, fence, fence, fence)
@@ -42,7 +42,7 @@ extension JobStoreConformance {
       id.id = JobID(rawValue: fence.id.rawValue + 1)
       for wrong in [attempt, epoch, owner, id] { try await probe.expectRefused(wrong, of: fence.id) }
     },
-    JobStoreCheck("J31: writes of an attempt after its ending are refused") { probe in
+    JobStoreCheck("J31: writes of an attempt after its ending are rejected") { probe in
       let error = JobErrorDescription(type: "Test", text: "")
       for action in [.succeed(result: nil), .retry(after: .seconds(9), error), .release] as [JobEnding.Action] {
         let id = try await probe.enqueue()
@@ -52,7 +52,7 @@ extension JobStoreConformance {
         try await probe.perform(.cancel(.all))
       }
     },
-    JobStoreCheck("J31: writes of an attempt after the next one has begun are refused") { probe in
+    JobStoreCheck("J31: writes of an attempt after the next one has begun are rejected") { probe in
       let error = JobErrorDescription(type: "Test", text: "")
       for action in [.retry(after: .zero, error), .snooze(.zero), .release] as [JobEnding.Action] {
         let id = try await probe.enqueue()
@@ -64,14 +64,14 @@ extension JobStoreConformance {
         try probe.expect(try await probe.end(new, .succeed(result: nil)), .recorded, "the ending of the next one")
       }
     },
-    JobStoreCheck("J31: writes of an attempt after its job was rescued are refused") { probe in
+    JobStoreCheck("J31: writes of an attempt after its job was rescued are rejected") { probe in
       let id = try await probe.enqueue()
       let fence = try probe.fence(of: await probe.crash())
       try await probe.expectRefused(fence, of: id)
       try await probe.claimOne(by: probe.register())
       try await probe.expectRefused(fence, of: id)
     },
-    JobStoreCheck("J31: writes of an attempt after its worker was removed are refused") { probe in
+    JobStoreCheck("J31: writes of an attempt after its worker was removed are rejected") { probe in
       let id = try await probe.enqueue()
       let worker = try await probe.register()
       let fence = try probe.fence(of: await probe.claimOne(by: worker))
@@ -80,7 +80,8 @@ extension JobStoreConformance {
       try await probe.claimOne(by: probe.register())
       try await probe.expectRefused(fence, of: id)
     },
-    JobStoreCheck("J31: writes of an attempt after its job was abandoned, run again or deleted are refused") { probe in
+    JobStoreCheck("J31: writes of an attempt after its job was abandoned, run again, or deleted are rejected") {
+      probe in
       let id = try await probe.enqueue()
       let fence = try probe.fence(of: await probe.claimOne(by: probe.register()))
       try await probe.perform(.abandon(.id(id)))

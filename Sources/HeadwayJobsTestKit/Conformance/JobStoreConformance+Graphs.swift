@@ -27,7 +27,7 @@ extension JobStoreConformance {
         order.append(job.id)
         try await probe.end(job, .succeed(result: nil))
       }
-      try probe.expect(order, [ids[2], ids[1], ids[0], ids[3]], "the jobs in the order in which they ran")
+      try probe.expect(order, [ids[2], ids[1], ids[0], ids[3]], "the jobs in the order of their starts")
     },
     JobStoreCheck("J60: a held job with a delay is scheduled when it is released, and its delay counts from the start")
     {
@@ -75,7 +75,7 @@ extension JobStoreConformance {
       try await probe.end(probe.claimOne(by: worker), .succeed(result: nil))
       try probe.expect(try await probe.state(id), .waiting, "the state after the success")
     },
-    JobStoreCheck("J61: one exchange ends a job and claims the one that has waited for it") { probe in
+    JobStoreCheck("J61: one exchange finishes a job and claims the job that has waited for it") { probe in
       try await probe.batch([[], [0], [1], [2]])
       let worker = try await probe.register()
       let claim = JobClaim(queue: "default", count: 4, allowsSuspect: false, kinds: ["test": 1])
@@ -135,7 +135,7 @@ extension JobStoreConformance {
       let both = try await probe.batch([[], [0]], after: [failed.success])
       for id in both { try probe.expect(try await probe.stored(id).reason?.culprit, failed, "the culprit of a batch") }
     },
-    JobStoreCheck("J64: an unknown or deleted dependency is refused, and nothing is stored") { probe in
+    JobStoreCheck("J64: an unknown or deleted dependency is rejected, and nothing is stored") { probe in
       let id = try await probe.enqueue()
       try await probe.end(probe.claimOne(by: probe.register()), .succeed(result: nil))
       try probe.expect(try await probe.perform(.delete(.id(id))), 1, "the number of deleted jobs")
@@ -151,7 +151,7 @@ extension JobStoreConformance {
       }
       try probe.expect(try await probe.store.jobs(.all, after: nil, limit: 9).count, 0, "the number of jobs")
     },
-    JobStoreCheck("J65: a batch with a cycle is refused with an error that names the cycle") { probe in
+    JobStoreCheck("J65: a batch with a cycle is rejected with an error that names the cycle") { probe in
       do {
         try await probe.batch([[], [0, 3], [1], [2]])
         throw probe.fail("a batch with a cycle was stored")
@@ -199,7 +199,7 @@ extension JobStoreConformance {
       try await probe.end(probe.claimOne(by: worker), .succeed(result: nil))
       try probe.expect(try await probe.state(dependent), .waiting, "the state after the child")
     },
-    JobStoreCheck("J66: a child that is added before the dependents and waits for a stored job is refused") { probe in
+    JobStoreCheck("J66: a child that is added before the dependents and waits for a stored job is rejected") { probe in
       let ids = try await probe.batch([[], [0]])
       let parent = try await probe.claimOne(by: probe.register())
       let fence = try probe.fence(of: parent)

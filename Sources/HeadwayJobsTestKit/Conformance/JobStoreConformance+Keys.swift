@@ -134,7 +134,7 @@ extension JobStoreConformance {
         try await probe.end(answer.claimed[0][0], .succeed(result: nil))
       }
     },
-    JobStoreCheck("J15: a rescued job whose key is held by another job is superseded, and the others are rescued") {
+    JobStoreCheck("J15: a rescued job whose key is held by another job is superseded, and all other jobs are rescued") {
       probe in
       let options: JobOptions = [.unique(.waiting("key"))]
       let (first, beside) = (try await probe.enqueue(options: options), try await probe.enqueue())

@@ -168,7 +168,7 @@ extension JobStoreConformance {
       try probe.expect(try await probe.claim(9, by: worker).count, 3, "the number of jobs at first")
       try probe.expect(try await probe.claim(9, by: worker).count, 0, "the number of further jobs")
       let next = probe.store.now + .seconds(5)
-      try probe.expect(try await probe.store.advance(), next, "when the next token is there")
+      try probe.expect(try await probe.store.advance(), next, "when the next token is available")
       try await probe.fixture.kill(worker)
       try probe.expect(try await probe.store.rescue().count, 3, "the number of rescued jobs")
       let other = try await probe.register()

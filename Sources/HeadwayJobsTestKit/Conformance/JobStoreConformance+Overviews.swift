@@ -32,7 +32,7 @@ extension JobStoreConformance {
         }
       }
     },
-    JobStoreCheck("J154: numbers are those of the filter, also by label, tag and time") { probe in
+    JobStoreCheck("J154: the job numbers match the filter, even by label, tag, and time") { probe in
       let start = probe.store.now
       let first = try await probe.enqueue(options: [.label("Invoice \"7\" / é"), .tags(["a/b", "new"])])
       try await probe.pass(.seconds(10))
@@ -146,7 +146,7 @@ extension JobStoreConformance {
       try await probe.pass(.seconds(1))
       try await probe.perform(.cancel(.id(third)))
       let overview = try await probe.store.overview(countingTo: 9)
-      try probe.expect(overview.endings.map(\.id), [third, second], "the endings, but not that of \(early)")
+      try probe.expect(overview.endings.map(\.id), [third, second], "the endings, except for \(early)")
       try probe.expect(overview.endings.map(\.state), [.cancelled, .failed], "the states")
       try probe.expect(overview.endings.map(\.waitDuration), [nil, .seconds(2)], "the waiting times")
       try probe.expect(overview.endings.map(\.runDuration), [nil, .seconds(3)], "the running times")

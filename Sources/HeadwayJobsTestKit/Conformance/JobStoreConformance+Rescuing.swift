@@ -39,7 +39,7 @@ extension JobStoreConformance {
       let text = reason?.text ?? ""
       guard text.hasSuffix(names) else { throw probe.fail("the reason “\(text)” lacks the workers \(names)") }
     },
-    JobStoreCheck("J38: the number of crashes at which a job fails can be set") { probe in
+    JobStoreCheck("J38: you can set the number of crashes before a job fails") { probe in
       let id = try await probe.enqueue(options: [.maxCrashCount(1)])
       try await probe.crash()
       try probe.expect(try await probe.record(id)?.reason?.code, .crashed, "the reason")

@@ -59,7 +59,7 @@ extension JobStoreConformance {
       try await probe.perform(.abandon(.all))
       try probe.expect(try await probe.store.counts(), [:], "the counts after ends without an ending")
     },
-    JobStoreCheck("J92, J93: pruning deletes jobs whose retention is over, at most 1,000 at a time") { probe in
+    JobStoreCheck("J92, J93: pruning deletes jobs whose retention has expired, at most 1,000 at a time") { probe in
       let count = JobCommand.maxChangedCount
       try await probe.enqueueBatch(of: count + 1)
       try await probe.perform(.cancel(.all))
@@ -75,7 +75,7 @@ extension JobStoreConformance {
         try probe.expect(try await probe.perform(.prune), deleted, "the number of deleted jobs")
       }
       let left = try await probe.store.jobs(.all, after: nil, limit: 9)
-      try probe.expect(probe.numbers(left), [failed, waiting], "the jobs that are left")
+      try probe.expect(probe.numbers(left), [failed, waiting], "the remaining jobs")
       probe.fixture.advanceClock(by: .seconds(13 * 86_400))
       try probe.expect(try await probe.perform(.prune), 1, "the number of failed jobs that are deleted")
       try probe.expect(try await probe.state(waiting), .waiting, "the state of a job that has not ended")

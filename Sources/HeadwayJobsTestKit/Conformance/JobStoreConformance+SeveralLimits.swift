@@ -18,8 +18,8 @@ extension JobStoreConformance {
       try await probe.end(holders[0], .succeed(result: nil))
       try probe.expect(try await probe.claim(9, by: first).count, 1, "the number of jobs for the free unit")
       try await probe.perform(.abandon(.all))
-      try probe.expect(try await probe.claim(9, by: second).count, 1, "the jobs after the others were abandoned")
-      // The shared key is also the first one of a job.
+      try probe.expect(try await probe.claim(9, by: second).count, 1, "the jobs after the running jobs were abandoned")
+      // One job has the shared key as its first key.
       try await probe.enqueue(options: [.limits([shared])])
       try await probe.enqueue(options: [.limits([shared])])
       try probe.expect(try await probe.claim(9, by: second).count, 1, "the jobs whose first limit is the shared one")
@@ -38,7 +38,7 @@ extension JobStoreConformance {
       try probe.expect(probe.numbers(second), [heavy[1]], "the job after the crash")
       let light = try await [probe.enqueue(options: options(4, "b")), probe.enqueue(options: options(4, "b"))]
       let jobs = try await probe.claim(9, by: worker, allowsSuspect: false)
-      try probe.expect(probe.numbers(jobs), [light[0]], "the job for the units that are left")
+      try probe.expect(probe.numbers(jobs), [light[0]], "the job for the remaining units")
       try await probe.end(jobs[0], .snooze(.seconds(100)))
       try probe.expect(
         probe.numbers(try await probe.claim(9, by: worker, allowsSuspect: false)), [light[1]],
@@ -148,7 +148,7 @@ extension JobStoreConformance {
       try probe.expect(try await probe.claim(9, by: worker).count, 0, "the number of jobs for the last token")
       try await probe.enqueue(options: options("light", 1))
       try probe.expect(try await probe.claim(9, by: worker).count, 0, "the number of lighter jobs")
-      try probe.expect(try await probe.store.advance(), next, "when all tokens are there")
+      try probe.expect(try await probe.store.advance(), next, "when all tokens are available")
       try await probe.pass(.seconds(30))
       try probe.expect(probe.numbers(try await probe.claim(9, by: worker)), [heavy], "the job with all tokens")
     },

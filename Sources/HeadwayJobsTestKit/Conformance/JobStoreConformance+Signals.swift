@@ -3,7 +3,7 @@ import Headway
 
 extension JobStoreConformance {
   static let signals = [
-    JobStoreCheck("J220: a signal that is sent before, during or after the wait reaches the job") { probe in
+    JobStoreCheck("J220: a signal that is sent before, during, or after the wait reaches the job") { probe in
       let worker = try await probe.register()
       // Before the job begins.
       let first = try await probe.enqueue()

@@ -35,7 +35,7 @@ extension JobStoreConformance {
       _ = try await probe.store.rescue()
       try await probe.store.unregister(workers[2], isRunningCode: false)
       let left = try await probe.store.snapshot(.workers).workers.map(\.id)
-      try probe.expect(left, [workers[1]], "the workers that are left")
+      try probe.expect(left, [workers[1]], "the remaining workers")
     },
     JobStoreCheck("J113: a snapshot contains the waiting jobs by kind, and since when the first one has waited") {
       probe in

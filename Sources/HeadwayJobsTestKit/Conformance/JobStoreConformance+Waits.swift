@@ -25,7 +25,7 @@ extension JobStoreConformance {
       let second = try await probe.wait(awake, .sleep("nap"), number: 2)
       try probe.expect(second, .waits(until: probe.store.now + .seconds(60)), "the second sleep")
     },
-    JobStoreCheck("J227: after a wait, a job has all its attempts, crashes and snoozes again") { probe in
+    JobStoreCheck("J227: after a wait, a job has all its attempts, crashes, and snoozes again") { probe in
       let id = try await probe.enqueue(options: [.maxSnoozeCount(2), .maxCrashCount(2)])
       let worker = try await probe.register()
       let error = JobErrorDescription(type: "Test", text: "")
@@ -61,14 +61,15 @@ extension JobStoreConformance {
       try await probe.end(job, .wait(.signal("paid"), until: probe.store.now + .seconds(60)))
       try probe.expect(try await probe.state(second), .cancelled, "the state of the running job")
     },
-    JobStoreCheck("J228: the deadline of a job also ends its waits") { probe in
+    JobStoreCheck("J228: at the deadline of a job, its waits end, too") { probe in
       let date = (probe.store.now + .seconds(30)).date
       let id = try await probe.enqueue(options: [.deadline(date)])
       try await probe.suspend(probe.claimOne(by: probe.register()), .signal("paid"))
       try await probe.pass(.seconds(31))
       try probe.expect(try await probe.stored(id).reason?.code, .expired, "the reason")
     },
-    JobStoreCheck("J228: a job that is made due runs early, waits again, and still receives its signal") { probe in
+    JobStoreCheck("J228: a job that becomes due by a command runs early, waits again, and still receives its signal") {
+      probe in
       let id = try await probe.enqueue()
       let worker = try await probe.register()
       let until = probe.store.now + .seconds(60)
@@ -106,7 +107,8 @@ extension JobStoreConformance {
       try await probe.end(jobs[0], .succeed(result: nil))
       try probe.expect(try await probe.claimOne(by: worker).id, second, "the next job of the key")
     },
-    JobStoreCheck("J231: jobs that a signal wakes come after jobs that are already ready, ordered by number") { probe in
+    JobStoreCheck("J231: jobs that a signal wakes are placed behind jobs that are already ready, ordered by number") {
+      probe in
       let worker = try await probe.register()
       let ids = try await probe.enqueueBatch(of: 3)
       for job in try await probe.claim(3, by: worker) { try await probe.suspend(job, .signal("go")) }

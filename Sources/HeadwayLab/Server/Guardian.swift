@@ -106,6 +106,6 @@ final class Guardian: RouterMiddleware {
   }
 
   private static let needsToken = HTTPError(
-    .forbidden, message: "Open the address that ‘headway lab’ has printed, with its token.")
+    .forbidden, message: "Open the address that “headway lab” has printed, with its token.")
 }
 #endif

@@ -230,7 +230,7 @@ final class BoardWorkshop: Sendable {
       guard state.left == 0 else { return }
       let isWhole = state.event.boxes.allSatisfy { $0.state == "finished" }
       state.event.phase = isWhole ? "finished" : "cancelled"
-      state.event.message = isWhole ? "All have finished, each after those for which it waited." : "Cancelled."
+      state.event.message = isWhole ? "All have finished, each after the boxes that it waited for." : "Cancelled."
       journal.append(state.event, key: "board")
     }
   }

@@ -15,7 +15,7 @@ extension TableReport {
     for column in convertedColumns {
       sentences.append(
         "\(table): \(column.values) of the column \(column.column) (\(column.declaredType)) became numbers with "
-          + "another text, the first ‘\(column.firstValue)’ in line \(column.firstLineNumber). To keep the text, "
+          + "another text, the first “\(column.firstValue)” in line \(column.firstLineNumber). To keep the text, "
           + "declare the column as TEXT.")
     }
     return sentences
@@ -68,7 +68,7 @@ struct ImportSummary {
     // Files that are imported into one table share a file of rejected rows.
     var named: Set<String> = []
     for path in reports.compactMap(\.rejectedRowsPath) where named.insert(path).inserted {
-      lines.append("What is wrong with rejected and flagged rows is in \(path).")
+      lines.append("The problems of rejected and flagged rows are in \(path).")
     }
     if isCancelled { lines.append("Cancelled: what is listed is committed. The same command completes it.") }
     return lines.joined(separator: "\n") + "\n"

@@ -64,7 +64,7 @@ enum ProgressLine {
   static func plain(_ report: TableReport, _ percent: Int) -> String {
     let rows = "\(report.rowCount.groupedRows), \(Int(report.rowsPerSecond).grouped) rows/s"
     let left = percent < 100 ? left(fraction(report), seconds: report.seconds) : nil
-    return "\(report.table): \(percent) %, \([rows, left].compactMap { $0 }.joined(separator: ", "))"
+    return "\(report.table): \(percent)%, \([rows, left].compactMap { $0 }.joined(separator: ", "))"
   }
 
   // MARK: Parts
@@ -80,7 +80,7 @@ enum ProgressLine {
       + String(repeating: isUnicode ? "░" : "-", count: width - full)
   }
 
-  static func percent(_ fraction: Double) -> String { "\(Int(fraction * 100)) %".leftPadded(to: 5) }
+  static func percent(_ fraction: Double) -> String { "\(Int(fraction * 100))%".leftPadded(to: 4) }
 
   /// The remaining time, if it can be estimated.
   static func left(_ fraction: Double, seconds: Double) -> String? {

@@ -15,7 +15,7 @@ enum ProgressStyle: String, ExpressibleByArgument, CaseIterable, Sendable {
   /// The help text of the option.
   static let help = ArgumentHelp(
     """
-    How to show progress: bars, plain (a line every 10 %), json (an object per line) or none. By default, bars on a \
+    How to show progress: bars, plain (a line every 10%), json (an object per line) or none. By default, bars on a \
     terminal, and plain elsewhere.
     """, valueName: "style")
 }

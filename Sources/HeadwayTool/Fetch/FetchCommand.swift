@@ -50,7 +50,7 @@ struct FetchCommand: AsyncParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "The name of the file, instead of the one in the URL; - for standard output. Requires a single URL.",
+      "The file name, instead of the one in the URL; - for standard output. Requires a single URL.",
       valueName: "file"),
     completion: .file())
   var output: String?
@@ -124,7 +124,7 @@ struct FetchCommand: AsyncParsableCommand {
     // The partial file of one download must not be the file of another.
     names += names.flatMap { name in DownloadOperation.partialEndings.map { name + $0 } }
     if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
-      throw ValidationError("More than one of these files would be named ‘\(twice)’. Download them one at a time.")
+      throw ValidationError("More than one of these files would be named “\(twice)”. Download them one at a time.")
     }
   }
 

@@ -19,7 +19,7 @@ final class FetchDisplay: ProgressDisplay, @unchecked Sendable {
     case .plain:
       observe(every: 10) { download, percent in
         let amount = ByteCount.text(download.progress.completedUnitCount)
-        StandardStream.error.writeLine("\(download.fileName): \(percent) %, \(amount)")
+        StandardStream.error.writeLine("\(download.fileName): \(percent)%, \(amount)")
       }
     case .json:
       observe(every: 1) { download, percent in

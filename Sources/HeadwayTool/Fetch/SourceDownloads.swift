@@ -18,7 +18,8 @@ struct SourceDownloads {
   static func privateFolder() throws -> PrivateFolder {
     do { return try PrivateFolder() } catch {
       throw RequestError(
-        .cannotWriteFile, url: "", context: "No temporary folder can be made.", systemErrorNumber: error.errorNumber)
+        .cannotWriteFile, url: "", context: "A temporary folder can't be created.", systemErrorNumber: error.errorNumber
+      )
     }
   }
 

@@ -46,8 +46,8 @@ extension ImportCommand {
     let operations = run.operations
     let finished = operations.filter(\.wasFinished).map(\.file)
     if !finished.isEmpty {
-      notices.say(
-        "An --append of these files ended early, and is completed; added then: \(finished.joined(separator: ", ")).")
+      let files = finished.joined(separator: ", ")
+      notices.say("An --append of these files ended early and is completed. Files that it had added: \(files).")
     }
     if style != .bars, watch != nil {
       notices.say("--watch is ignored: it shows rows below the bars, which need a terminal and --progress bars.")
@@ -68,7 +68,7 @@ extension ImportCommand {
       throw error
     }
     await display.stop()
-    // Closing moves the write-ahead log into the database, which can take a long time. A second signal still ends the
+    // Closing moves the write-ahead log into the database, which can take a long time. A second signal still stops the
     // process immediately.
     try Trace.span("close the database") { try target.close() }
     if try await run.end() { notices.say("To continue the import, run the same command again.") }

@@ -20,8 +20,8 @@ extension ImportCommand {
     case .feed(let files):
       for file in files.ignoredFiles {
         let reason =
-          file.lowercased().hasSuffix(".txt") ? "does not look like a table, and" : "is not a file of the feed, and"
-        notices.say("\(files.folder)/\(file) \(reason) is left out.")
+          file.lowercased().hasSuffix(".txt") ? "does not look like a table" : "is not a file of the feed"
+        notices.say("\(files.folder)/\(file) \(reason), so it is skipped.")
       }
     case .files(let files), .table(let files):
       // Bytes that are read from a pipe can't be read again.

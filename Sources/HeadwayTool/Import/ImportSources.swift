@@ -105,11 +105,12 @@ struct ImportSources {
   private static func feed(_ path: String, among paths: [String], _ description: Description) throws -> FeedFiles {
     let files = try FeedFiles(inFolder: path)
     guard paths.count == 1 else {
-      throw ValidationError("\(path) is a feed: import each by a command of its own, with --table-prefix to keep both.")
+      throw ValidationError(
+        "\(path) is a feed: import each with a separate command, and use --table-prefix to keep both.")
     }
     guard !description.describesTables else {
       throw ValidationError(
-        "--table, --key, --column-type, --columns, --header, --no-header and --skip-lines are for CSV files, "
+        "--table, --key, --column-type, --columns, --header, --no-header, and --skip-lines are for CSV files, "
           + "and \(path) is a feed.")
     }
     return try files.without(description.ignoredFiles)
@@ -143,7 +144,7 @@ struct ImportSources {
     where files.count > 1 {
       throw ValidationError(
         "\(files[0].path) and \(files[1].path) would both be the table \(name): use --table \(name) to put all "
-          + "files into one, or import each by a command of its own.")
+          + "files into one, or import each with a separate command.")
     }
   }
 }

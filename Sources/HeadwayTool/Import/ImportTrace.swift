@@ -66,7 +66,7 @@ final class ImportTrace {
     let lost = recording.lostEventCount
     ToolExit.say(
       "The trace is in \(files.map(\.path).joined(separator: " and "))"
-        + (lost > 0 ? "; it lacks \(lost.grouped) events, for which it had no room." : "."))
+        + (lost > 0 ? "; it lacks \(lost.grouped) events that did not fit." : "."))
     return nil
   }
 }

@@ -12,7 +12,7 @@ struct JobFilterOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Jobs in this state: held, scheduled, retrying, waiting, running, succeeded, failed or cancelled. This option "
+      "Jobs in this state: held, scheduled, retrying, waiting, running, succeeded, failed, or cancelled. This option "
         + "can be repeated.", valueName: "name"))
   var state: [JobState] = []
 
@@ -81,7 +81,7 @@ struct JobFilterOptions: ParsableArguments {
 
 /// The jobs that a command changes, selected by their numbers or by options.
 struct JobTargets: ParsableArguments {
-  @Argument(help: ArgumentHelp("The numbers of the jobs.", valueName: "job"))
+  @Argument(help: ArgumentHelp("The job numbers.", valueName: "job"))
   var jobs: [Int64] = []
 
   @OptionGroup
@@ -94,7 +94,7 @@ struct JobTargets: ParsableArguments {
     if jobs.isEmpty, options.isEmpty, !all {
       throw ValidationError(
         "Select the jobs by number, with --queue, --kind, --state, --tag, --label, --payload, --since, --until, "
-          + "--ended-since or --ended-until, or with --all.")
+          + "--ended-since, or --ended-until, or with --all.")
     }
     if all, !jobs.isEmpty || !options.isEmpty {
       throw ValidationError("--all can't be combined with numbers or with other options that select jobs.")

@@ -46,7 +46,7 @@ enum JobText {
   }
 
   static func progress(_ progress: JobProgress) -> String {
-    "\(Int(progress.fraction * 100)) %" + (progress.text.map { ", \($0)" } ?? "")
+    "\(Int(progress.fraction * 100))%" + (progress.text.map { ", \($0)" } ?? "")
   }
 
   /// Returns a job and its state, on one line.

@@ -3,9 +3,9 @@
 
 /// The changes of a store between two snapshots.
 struct JobsChanges {
-  /// Queues whose counts, pause or settings have changed.
+  /// Queues whose counts, pause, or settings have changed.
   private(set) var queues: [JobQueueSnapshot] = []
-  /// Workers that have started, left, died or stopped, each with the change.
+  /// Workers that have started, left, died, or stopped, each with the change.
   private(set) var workers: [(worker: JobWorkerSnapshot, change: String)] = []
   /// Jobs that have been claimed since the first snapshot.
   private(set) var claimed: [(job: RunningJob, worker: WorkerID)] = []

@@ -67,14 +67,14 @@ struct JobsEditCommand: AsyncParsableCommand {
 /// The new values of jobs.
 struct JobEditOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("The new priority: veryLow, low, normal, high or veryHigh.", valueName: "level"))
+    help: ArgumentHelp("The new priority: veryLow, low, normal, high, or veryHigh.", valueName: "level"))
   var priority: QueuePriority?
 
   @Option(help: ArgumentHelp("The queue to move the jobs to.", valueName: "queue"))
   var moveTo: String?
 
   @Option(
-    help: ArgumentHelp("The time at which jobs that have not started are cancelled.", valueName: "time"),
+    help: ArgumentHelp("The time when jobs that have not started are cancelled.", valueName: "time"),
     transform: JobTime.init)
   var deadline: JobTime?
 
@@ -92,14 +92,14 @@ struct JobEditOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The time at which the jobs are due. A time in the past makes them due now.", valueName: "time"),
+      "The time when the jobs are due. A time in the past makes them due now.", valueName: "time"),
     transform: JobTime.init)
   var start: JobTime?
 
   func validate() throws {
     if edits(at: .now()).isEmpty {
       throw ValidationError(
-        "Specify a change: --priority, --move-to, --deadline, --no-deadline, --new-payload or --start.")
+        "Specify a change: --priority, --move-to, --deadline, --no-deadline, --new-payload, or --start.")
     }
     if moveTo?.isEmpty == true { throw ValidationError("--move-to '': name the queue.") }
     if deadline != nil, noDeadline { throw ValidationError("--deadline and --no-deadline can't be combined.") }

@@ -7,7 +7,7 @@ import HeadwayJobsPostgreSQL
 
 struct JobsGrantCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "grant", abstract: "Grant a PostgreSQL role the privilege to read, add or run jobs.",
+    commandName: "grant", abstract: "Grant a PostgreSQL role the privilege to read, add, or run jobs.",
     discussion: """
       PRIVILEGES:
         read     read everything, for dashboards and monitoring
@@ -18,7 +18,7 @@ struct JobsGrantCommand: AsyncParsableCommand {
       this role. Run the command again after `headway jobs migrate`.
       """)
 
-  @Argument(help: "The privilege: read, enqueue or work.") var privilege: Privilege
+  @Argument(help: "The privilege: read, enqueue, or work.") var privilege: Privilege
   @Argument(help: "The name of the role.") var role: String
   @OptionGroup var options: JobStoreOptions
 

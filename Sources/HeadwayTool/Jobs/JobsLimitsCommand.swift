@@ -31,7 +31,10 @@ struct JobsLimitsCommand: AsyncParsableCommand {
       }
       var lines = JobText.table(["key", "limit", "jobs", "units", ""], listed.map(Self.row))
       if usages.isEmpty { lines = ["No running job has a limit."] }
-      if listed.count < usages.count { lines.append("\(usages.count - listed.count) more. Use --limit to list them.") }
+      if listed.count < usages.count {
+        let rest = usages.count - listed.count
+        lines.append("\(rest) more limit\(rest == 1 ? "" : "s"). Use --limit to list all.")
+      }
       for line in lines { StandardStream.output.writeLine(line) }
     }
   }

@@ -5,7 +5,7 @@ import HeadwayJobs
 /// The commands for the queues of a store.
 struct JobsQueuesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "queues", abstract: "List, pause and resume queues, change their settings, and list limits.",
+    commandName: "queues", abstract: "List, pause, and resume queues, change their settings, and list limits.",
     discussion: "Without a subcommand, the queues are listed.",
     subcommands: [
       JobsQueuesListCommand.self, ChangeByNameCommand<SetQueue>.self, ChangeByNameCommand<PauseQueue>.self,
@@ -123,7 +123,7 @@ struct SetQueue: QueueChange {
 
   func validate() throws {
     if changes.isEmpty {
-      throw ValidationError("Specify a setting: --max-running, --max-pending, --max-failures or --aging.")
+      throw ValidationError("Specify a setting: --max-running, --max-pending, --max-failures, or --aging.")
     }
   }
 

@@ -5,7 +5,7 @@ import ArgumentParser
 /// The commands for the schedules of a store.
 struct JobsSchedulesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "schedules", abstract: "List, pause, resume, run, backfill and delete schedules.",
+    commandName: "schedules", abstract: "List, pause, resume, run, backfill, and delete schedules.",
     discussion: """
       Without a subcommand, the schedules are listed. Programs define schedules when they start. If a program defines \
       a paused schedule again, the schedule remains paused.

@@ -6,7 +6,7 @@ import Synchronization
 
 struct JobsWatchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "watch", abstract: "Print changes of jobs, queues and workers as they happen, until Ctrl-C.",
+    commandName: "watch", abstract: "Print changes of jobs, queues, and workers as they happen, until Ctrl-C.",
     discussion: """
       Prints the queues and workers first, and then a line for each change. Jobs that start and end between two reads \
       are printed when they have ended.

@@ -44,7 +44,7 @@ final class ThumbnailDisplay: ProgressDisplay, @unchecked Sendable {
     case .plain where lastStep.advance(to: percent / 10):
       let left = ProgressLine.left(counts.fraction, seconds: seconds)
       let parts = ["\(counts.ended.grouped) of \(counts.total.grouped)", left].compactMap { $0 }
-      StandardStream.error.writeLine("thumbnails: \(percent) %, \(parts.joined(separator: ", "))")
+      StandardStream.error.writeLine("thumbnails: \(percent)%, \(parts.joined(separator: ", "))")
     case .json where lastStep.advance(to: percent):
       StandardStream.output.writeLine(event("progress", counts, seconds: seconds, exitCode: nil))
     default: break
@@ -63,7 +63,7 @@ final class ThumbnailDisplay: ProgressDisplay, @unchecked Sendable {
       var parts = ["\(counts.made.grouped) made"]
       if counts.upToDate > 0 { parts.append("\(counts.upToDate.grouped) up to date") }
       if counts.failed > 0 { parts.append("\(counts.failed.grouped) failed") }
-      let end = isStopped ? " Cancelled: the same command makes the others." : ""
+      let end = isStopped ? " Cancelled: run the same command to create the remaining thumbnails." : ""
       StandardStream.output.writeLine(
         "\(counts.total.grouped) \(counts.total == 1 ? "picture" : "pictures"): \(parts.joined(separator: ", ")), "
           + "\(String(format: "%.2f", seconds)) s.\(end)")

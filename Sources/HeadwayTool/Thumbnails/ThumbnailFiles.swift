@@ -16,7 +16,7 @@ struct ThumbnailFiles {
   /// The file for the single thumbnail, if its name was specified.
   private var outputFile: String?
 
-  /// Where thumbnails are written: several to a folder, with the names of their pictures, or a single one to a file.
+  /// The place for thumbnails: a folder for several, with the names of their pictures, or a file for a single one.
   enum Destination { case folder(String), file(String) }
 
   /// - Parameters:

@@ -16,7 +16,7 @@ struct CriticalPathText {
     let run = steps.reduce(0) { $0 + ($1.end - $1.start) }
     let percent = extent > 0 ? Int((Double(run) / Double(extent) * 100).rounded(.down)) : 0
     let path = steps.count == 1 ? names[0] : "the path \(names.joined(separator: " → "))"
-    return "\(percent) % of the \(timeText(extent)) is work on \(path)."
+    return "\(percent)% of the \(timeText(extent)) is work on \(path)."
   }
 
   /// The names of the steps; the ones in the middle of a long path are counted.
@@ -33,7 +33,7 @@ struct CriticalPathText {
     if let maximum = recording.queues[limit.queue].maxConcurrentOperationCount { count = " (\(maximum))" }
     let name = recording.queueName(limit.queue).onOneLine
     let wait =
-      "For \(timeText(limit.waitDuration)), operations on this path waited because ‘\(name)’ was at its limit\(count)."
+      "For \(timeText(limit.waitDuration)), operations on this path waited because “\(name)” was at its limit\(count)."
     let saving =
       limit.possibleSaving > .zero
       ? "Without that limit, the last operation could finish at most \(timeText(limit.possibleSaving)) earlier."
@@ -57,7 +57,7 @@ struct CriticalPathText {
     }
     guard let longest, longest.time > extent / 100 else { return nil }
     let name = recording.queueName(longest.queue).onOneLine
-    return "For \(timeText(longest.time)), an operation on this path waited because ‘\(name)’ was suspended."
+    return "For \(timeText(longest.time)), an operation on this path waited because “\(name)” was suspended."
   }
 
   /// The longest wait for a thread or before being added, if it took at least a hundredth of the recording.
@@ -73,10 +73,10 @@ struct CriticalPathText {
     switch longest.step.waitReason {
     case .thread where longest.step.wait > longest.gap / 2:
       let wait = timeText(min(longest.gap, longest.step.wait))
-      return "For \(wait), ‘\(name)’ was ready, but was not started."
+      return "For \(wait), “\(name)” was ready, but was not started."
     case .added, .thread:
       let reference = longest.step == steps.first ? "the beginning" : "the step before it"
-      return "‘\(name)’ started \(timeText(longest.gap)) after \(reference)."
+      return "“\(name)” started \(timeText(longest.gap)) after \(reference)."
     case .dependency, .limit: return nil
     }
   }

@@ -4,8 +4,8 @@ extension TraceRecording {
   /// Its ``CriticalPath/description`` is in words:
   ///
   /// ```text
-  /// 73 % of the 4.1 s is work on the path parse → index → commit. For 900 ms, operations on this path waited because
-  /// ‘io’ was at its limit (2). Without that limit, the last operation could finish at most 400 ms earlier.
+  /// 73% of the 4.1 s is work on the path parse → index → commit. For 900 ms, operations on this path waited because
+  /// “io” was at its limit (2). Without that limit, the last operation could finish at most 400 ms earlier.
   /// ```
   ///
   /// The path is found backward, from the operation that finished last. The step before an operation is:

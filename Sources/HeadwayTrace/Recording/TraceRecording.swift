@@ -1,4 +1,4 @@
-/// A record of the operations during a trace: when each was added, became ready, started and finished, and its thread.
+/// A record of the operations during a trace: when each was added, became ready, started, and finished, and its thread.
 ///
 /// A recording is a plain value. You can store it, send it to another machine, and draw it there.
 ///

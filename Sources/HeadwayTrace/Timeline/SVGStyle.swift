@@ -2,7 +2,7 @@
 enum SVGStyle {
   /// The colors of queues, repeated after the last one.
   ///
-  /// The colors come from Okabe and Ito. Readers with any color vision can distinguish them.
+  /// The palette of Okabe and Ito. Readers with any color vision can distinguish them.
   static let palette = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#0072b2", "#d55e00"]
 
   /// The class of the bars of a queue; nil for an operation without a queue.

@@ -70,7 +70,7 @@ extension SVGTimeline {
       let queue = recording.queue(of: operation)
       let name = queue.map(recording.queueName) ?? "its queue"
       let suspended = recording.suspendedWait(of: operation, extent: extent)
-      let suspension = suspended > 0 ? "\nThe queue was suspended for \(timeText(suspended)) of that." : ""
+      let suspension = suspended > 0 ? "\nThe queue was suspended for \(timeText(suspended)) in this time." : ""
       return Details(
         classes: "wait \(SVGStyle.queueClass(queue))",
         title: "\(operation.name.shortened(to: nameLimit)) waits for \(name)\n\(time)\(suspension)")

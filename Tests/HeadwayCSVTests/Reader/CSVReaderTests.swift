@@ -14,7 +14,7 @@ import Testing
     #expect(rows.allSatisfy { $0.header.names == ["id", "name"] })
   }
 
-  @Test("I3: a file, a descriptor, bytes and a string deliver the same rows") func sources() throws {
+  @Test("I3: a file, a descriptor, bytes, and a string deliver the same rows") func sources() throws {
     let text = "\u{FEFF}id;name\n1;Zoo\n"
     let folder = try TemporaryFolder()
     let path = try folder.write(text.utf8)

@@ -11,7 +11,7 @@ import Testing
   enum Kind: String, CSVFieldConvertible { case bus, tram }
   enum Name: String, CSVColumnSelector { case id, height }
 
-  @Test("I3: fields are read as text, numbers and Boolean values, by name, position and column")
+  @Test("I3: fields are read as text, numbers, and Boolean values, by name, position, and column")
   func values() throws {
     let row = try row("id,name,height,open,kind\n 7 ,Zoo,2.50,TRUE,tram\n")
     let height = CSVColumn("height")

@@ -44,7 +44,7 @@ import Testing
     #expect(found == stations)
   }
 
-  @Test("I3: integers of each size, single values, arrays and superclasses are decoded") func kinds() throws {
+  @Test("I3: integers of each size, single values, arrays, and superclasses are decoded") func kinds() throws {
     struct Sizes: Decodable, Equatable {
       var a: Int8, b: Int16, c: Int32, d: Int64, e: UInt, f: UInt8, g: UInt16, h: UInt32, i: UInt64, j: Float, k: UUID
     }
@@ -114,7 +114,7 @@ import Testing
     #expect(kind.description.hasSuffix(".") && !kind.description.hasSuffix(".."))
   }
 
-  @Test("I3: nested structures, arrays and dates cause errors with an explanation") func nested() throws {
+  @Test("I3: nested structures, arrays, and dates cause errors with an explanation") func nested() throws {
     struct Position: Decodable { var latitude: Double }
     struct Place: Decodable { var name: String, position: Position }
     struct Tagged: Decodable { var name: String, tags: [String] }
@@ -129,7 +129,7 @@ import Testing
     #expect(array.code == .unsupportedType && array.field == "a b")
     let date = try readerError { _ = try CSVReader(text: "name,day\nZoo,1882-02-07\n").decodeAll(as: Dated.self) }
     #expect(date.code == .invalidValue && date.columnName == "day" && date.field == "1882-02-07")
-    #expect(date.context == "“1882-02-07” is no Double, of which Date is decoded.")
+    #expect(date.context == "“1882-02-07” is no Double, which Date is decoded from.")
   }
 
   @Test("I3: an error that a type throws is wrapped, with the position") func ownErrors() throws {

@@ -37,7 +37,7 @@ struct Feeding {
         return .continue
       }
       if parser.byteOffset != start || (!isFinal && end - start >= parser.requiredCapacity) {
-        Issue.record("\(end - start) bytes are left over at \(start); the parser is at \(parser.byteOffset)")
+        Issue.record("\(end - start) bytes remain at \(start); the parser is at \(parser.byteOffset)")
       }
     }
     if start != input.count {

@@ -1,4 +1,4 @@
-/// Splits CSV by RFC 4180 into rows of fields, independently of the package's parser.
+/// Splits CSV by RFC 4180 into rows, independently of the package's parser.
 ///
 /// For well-formed text only.
 func referenceRows(_ bytes: [UInt8], delimiter: Character = ",") -> [[String]] {

@@ -17,7 +17,7 @@ import Testing
     ("UTC", "2024-02-27T12:00:00Z"),
   ]
 
-  @Test("J70: ticks are those that an oracle finds minute by minute", arguments: changes)
+  @Test("J70: the ticks match an oracle that checks each minute", arguments: changes)
   func oracle(zone name: String, start: String) throws {
     let zone = try #require(TimeZone(identifier: name))
     let start = Int(try date(start).timeIntervalSince1970)

@@ -25,9 +25,9 @@ import Testing
     #expect(executor.runSteps() == 0)
     #expect(
       operations[1].diagnosis == """
-        ‘b’ never runs, since it is part of a cycle: ‘b’, which waits for ‘c’, which waits for ‘a’, which waits for ‘b’
+        “b” never runs, since it is part of a cycle: “b”, which waits for “c”, which waits for “a”, which waits for “b”
         """)
-    #expect(outside.diagnosis.hasPrefix("‘outside’ never runs, since it waits for a cycle: ‘a’"))
+    #expect(outside.diagnosis.hasPrefix("“outside” never runs, since it waits for a cycle: “a”"))
     operations[1].cancel()
     #expect(operations[0].firstDependencyCycle() == nil)
     executor.runSteps()
@@ -46,7 +46,7 @@ import Testing
     executor.runSteps()
     #expect(group.firstDependencyCycle() == [group, inner, nested])
     #expect(inner.firstDependencyCycle() == [inner, nested, group])
-    #expect(group.diagnosis.hasPrefix("‘group’ never runs, since it is part of a cycle"))
+    #expect(group.diagnosis.hasPrefix("“group” never runs, since it is part of a cycle"))
     inner.cancel()
     // Threads of the pool finish the operations of a group that has not started.
     let hasEnded = eventually {

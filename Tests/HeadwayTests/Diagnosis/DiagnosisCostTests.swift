@@ -37,7 +37,7 @@ import Testing
     for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
     queue.addOperations(operations, waitUntilFinished: false)
     #expect(operations.last?.firstDependencyCycle() == nil)
-    #expect(operations[99_999].diagnosis.contains("which waits (through 99997 others) for"))
+    #expect(operations[99_999].diagnosis.contains("which waits (through 99997 other operations) for"))
     operations[0].addDependency(operations[99_999])
     #expect(operations[500].firstDependencyCycle()?.count == 100_000)
     operations[0].removeDependency(operations[99_999])

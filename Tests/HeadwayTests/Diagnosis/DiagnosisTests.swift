@@ -10,9 +10,9 @@ import Testing
   @Test("O7: a description names the operation and its state") func descriptions() {
     let operation = BlockOperation(name: "parse")
     let dependency = BlockOperation(name: "fetch")
-    #expect(operation.description == "‘parse’ (ready)")
+    #expect(operation.description == "“parse” (ready)")
     operation.addDependency(dependency)
-    #expect(operation.description == "‘parse’ (pending)")
+    #expect(operation.description == "“parse” (pending)")
     operation.queuePriority = .high
     operation.qualityOfService = .utility
     operation.progress.totalUnitCount = 4
@@ -22,12 +22,12 @@ import Testing
     queue.addOperation(operation)
     #expect(
       operation.debugDescription == """
-        BlockOperation ‘parse’ (pending); in queue ‘import’; priority high; quality of service utility; 25 % done; \
-        waits for ‘fetch’
+        BlockOperation “parse” (pending); in queue “import”; priority high; quality of service utility; 25% done; \
+        waits for “fetch”
         """)
     operation.cancel()
     operation.waitUntilFinished()
-    #expect(operation.description == "‘parse’ (finished, cancelled)")
+    #expect(operation.description == "“parse” (finished, cancelled)")
     #expect(BlockOperation {}.description == "BlockOperation (ready)")
   }
 
@@ -47,22 +47,22 @@ import Testing
     let (importing, saving) = (executor.queue("import"), executor.queue("save"))
     save.addDependency(parse)
     saving.addOperation(save)
-    #expect(save.diagnosis == "‘save’ waits for ‘parse’, which is in no queue and has not been started")
+    #expect(save.diagnosis == "“save” waits for “parse”, which is in no queue and has not been started")
     importing.isSuspended = true
     importing.addOperation(parse)
-    #expect(save.diagnosis == "‘save’ waits for ‘parse’, which is suspended in queue ‘import’")
-    #expect(parse.diagnosis == "‘parse’ is suspended in queue ‘import’")
+    #expect(save.diagnosis == "“save” waits for “parse”, which is suspended in queue “import”")
+    #expect(parse.diagnosis == "“parse” is suspended in queue “import”")
     importing.maxConcurrentOperationCount = 0
     importing.isSuspended = false
-    #expect(parse.diagnosis == "‘parse’ is held in queue ‘import’, whose maxConcurrentOperationCount is 0")
+    #expect(parse.diagnosis == "“parse” is held in queue “import”, whose maxConcurrentOperationCount is 0")
     importing.maxConcurrentOperationCount = -1
-    #expect(parse.diagnosis.hasPrefix("‘parse’ is ready in queue ‘import’ and waits for"))
+    #expect(parse.diagnosis.hasPrefix("“parse” is ready in queue “import” and waits for"))
     executor.step()
-    #expect(parse.diagnosis == "‘parse’ has finished")
+    #expect(parse.diagnosis == "“parse” has finished")
     save.cancel()
-    #expect(save.diagnosis == "‘save’ was cancelled and is about to leave")
+    #expect(save.diagnosis == "“save” was cancelled and is about to leave")
     executor.runSteps()
-    #expect(save.diagnosis == "‘save’ was cancelled and has finished")
+    #expect(save.diagnosis == "“save” was cancelled and has finished")
   }
 
   @Test("Q14: the diagnosis follows a chain to its last operation") func chain() {
@@ -73,10 +73,10 @@ import Testing
     queue.addOperations(operations, waitUntilFinished: false)
     #expect(
       operations[3].diagnosis
-        == "‘d’ waits for ‘c’, which waits (through 1 other) for ‘a’, which is suspended in queue ‘import’")
+        == "“d” waits for “c”, which waits (through 1 other operation) for “a”, which is suspended in queue “import”")
   }
 
-  @Test("Q14: the diagnosis describes limits, barriers and operations that execute") func places() {
+  @Test("Q14: the diagnosis describes limits, barriers, and operations that execute") func places() {
     let queue = executor.queue("import")
     queue.maxConcurrentOperationCount = 1
     let running = AsynchronousOperation()
@@ -87,13 +87,13 @@ import Testing
     let last = BlockOperation(name: "last")
     queue.addOperation(last)
     executor.runSteps()
-    #expect(running.diagnosis == "‘running’ is executing: its finish() has not been called")
-    #expect(waiting.diagnosis == "‘waiting’ waits for a concurrency slot in queue ‘import’, which runs 1 of at most 1")
-    #expect(last.diagnosis == "‘last’ waits behind a barrier in queue ‘import’")
+    #expect(running.diagnosis == "“running” is executing: its finish() has not been called")
+    #expect(waiting.diagnosis == "“waiting” waits for a concurrency slot in queue “import”, which runs 1 of at most 1")
+    #expect(last.diagnosis == "“last” waits behind a barrier in queue “import”")
     let barrier = queue.operations[2]
     #expect(
       barrier.diagnosis
-        == "BlockOperation is a barrier in queue ‘import’ and waits for what was added before it, 2 in number")
+        == "BlockOperation is a barrier in queue “import” and waits for operations added before it: 2")
     running.finish()
     executor.runSteps()
     #expect(queue.operationCount == 0)
@@ -112,7 +112,7 @@ import Testing
     queue.addOperations([unposted, start], waitUntilFinished: false)
     executor.runSteps()
     #expect(unposted.diagnosis == "Unposted is executing: it has not posted that its isFinished is true")
-    #expect(start.diagnosis == "UnpostedStart has been started, and has not posted that its isFinished is true")
+    #expect(start.diagnosis == "UnpostedStart has been started and has not posted that its isFinished is true")
   }
 
   @Test("Q14: events report what happens, in order") func events() {
@@ -124,8 +124,8 @@ import Testing
     executor.runSteps()
     #expect(
       recorder.events.map { "\($0)" } == [
-        "added ‘first’", "ready ‘first’", "added ‘second’", "started ‘first’", "finished ‘first’", "ready ‘second’",
-        "started ‘second’", "finished ‘second’",
+        "added “first”", "ready “first”", "added “second”", "started “first”", "finished “first”", "ready “second”",
+        "started “second”", "finished “second”",
       ])
   }
 }

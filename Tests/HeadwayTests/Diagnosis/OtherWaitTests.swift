@@ -30,7 +30,7 @@ import Testing
     caller.name = "caller"
     queue.addOperation(caller)
     await gate.untilOpen()
-    #expect(reported.events.first == "waits in a cycle: ‘caller’ waits for ‘caller’")
+    #expect(reported.events.first == "waits in a cycle: “caller” waits for “caller”")
     #expect(caller.diagnosis.contains("room in"))
     queue.maxOperationCount = 2
     try await caller.untilSucceeded()
@@ -113,7 +113,7 @@ import Testing
     awaited.record(stuck)
     queue.addOperations([stuck, caller], waitUntilFinished: false)
     await until { caller.firstDependencyCycle() != nil }
-    #expect(states.events == [.pending] && caller.diagnosis.contains("the next state of ‘dependent’"))
+    #expect(states.events == [.pending] && caller.diagnosis.contains("the next state of “dependent”"))
     stuck.cancel()
     try await queue.untilAllOperationsAreFinished()
     #expect(states.events.last == .finished)

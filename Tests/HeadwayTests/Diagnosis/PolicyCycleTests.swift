@@ -85,7 +85,7 @@ import Testing
       inner.waitUntilFinished()
     }
     let event = try await cycle(in: queue, cancelling: inner, adding: [outer])
-    #expect(event == "waits in a cycle: ‘outer’ waits for ‘inner’ waits for ‘outer’")
+    #expect(event == "waits in a cycle: “outer” waits for “inner” waits for “outer”")
   }
 
   enum Wait: CaseIterable, Sendable { case finished, succeeded, value, all, first, run, queue, scope, shared }
@@ -129,8 +129,8 @@ import Testing
     }
     queue.addOperation(outer)
     await gate.untilOpen()
-    #expect(reported.events.first == "waits in a cycle: ‘outer’ waits for ‘inner’ waits for ‘outer’")
-    #expect(outer.diagnosis.contains("in a cycle: ‘outer’ waits for ‘inner’"))
+    #expect(reported.events.first == "waits in a cycle: “outer” waits for “inner” waits for “outer”")
+    #expect(outer.diagnosis.contains("in a cycle: “outer” waits for “inner”"))
     for inner in inners.withLock({ $0 }) { inner.cancel() }
     try await outer.untilFinished()
     tokens.withLock { $0 = [] }
@@ -149,7 +149,7 @@ import Testing
     }
     let event = try await cycle(in: queue, cancelling: needing, adding: [outer])
     let names = ["outer", "waiting", "dependent", "needing", "outer"]
-    #expect(event == "waits in a cycle: \(names.map { "‘\($0)’" }.joined(separator: " waits for "))")
+    #expect(event == "waits in a cycle: \(names.map { "“\($0)”" }.joined(separator: " waits for "))")
   }
 
   @Test("W7, X1: a cycle through a request that is behind another request is reported")
@@ -162,12 +162,12 @@ import Testing
         queue.addOperation(waiting)
         #expect(eventually { ResourceTable.shared.withLock { $0.obstacle(of: waiting.resourceGate!) } != nil })
       }
-      #expect(right.diagnosis.contains("‘right’ waits for the resource ‘behind right’ behind ‘both’"))
-      #expect(both.diagnosis.hasSuffix("waits for the resource ‘behind left’, which is used by ‘outer’"))
+      #expect(right.diagnosis.contains("“right” waits for the resource “behind right” behind “both”"))
+      #expect(both.diagnosis.hasSuffix("waits for the resource “behind left”, which is used by “outer”"))
       right.waitUntilFinished()
     }
     let event = try await cycle(in: queue, cancelling: right, adding: [outer])
-    #expect(event == "waits in a cycle: ‘outer’ waits for ‘right’ waits for ‘both’ waits for ‘outer’")
+    #expect(event == "waits in a cycle: “outer” waits for “right” waits for “both” waits for “outer”")
   }
 
   @Test(
@@ -180,8 +180,8 @@ import Testing
     group.policy = policy
     let operations = isIndirect ? [group, outside] : [group]
     let event = try await cycle(in: queue, cancelling: isIndirect ? outside : inner, adding: operations)
-    #expect(event.contains("‘group’ waits for ‘inner’"))
-    #expect(event.contains(isIndirect ? "‘outside’ waits for ‘group’" : "‘inner’ waits for ‘group’"))
+    #expect(event.contains("“group” waits for “inner”"))
+    #expect(event.contains(isIndirect ? "“outside” waits for “group”" : "“inner” waits for “group”"))
   }
 
   @Test("W7, X7: a task at the limit of its key that awaits an operation with the same key is reported")
@@ -190,11 +190,11 @@ import Testing
     let inner = operation("inner", OperationPolicy(key: "key"))
     let outer = task("outer", OperationPolicy(key: "key")) {
       queue.addOperation(inner)
-      #expect(inner.diagnosis.hasSuffix("runs 1 of at most 1: ‘outer’"))
+      #expect(inner.diagnosis.hasSuffix("runs 1 of at most 1: “outer”"))
       try await inner.untilFinished()
     }
     let event = try await cycle(in: queue, cancelling: inner, adding: [outer])
-    #expect(event == "waits in a cycle: ‘outer’ waits for ‘inner’ waits for ‘outer’")
+    #expect(event == "waits in a cycle: “outer” waits for “inner” waits for “outer”")
   }
 
   @Test(
@@ -204,7 +204,7 @@ import Testing
     let inner = operation("inner")
     let tasks = (0..<limit).map { number in task("task \(number)") { try await inner.untilFinished() } }
     let event = try await cycle(in: queue, cancelling: inner, adding: tasks + [inner])
-    #expect(event.contains("‘inner’ waits for ‘task"))
+    #expect(event.contains("“inner” waits for “task"))
   }
 
   @Test("W7, X2: a cycle through an operation that pauses between attempts is reported") func pause() async throws {
@@ -221,7 +221,7 @@ import Testing
     }
     awaited.withLock { $0 = retried }
     let event = try await cycle(in: queue, cancelling: retried, adding: [retried])
-    #expect(event == "waits in a cycle: ‘outer’ waits for ‘retried’ waits for ‘outer’")
+    #expect(event == "waits in a cycle: “outer” waits for “retried” waits for “outer”")
     awaited.withLock { $0 = nil }
   }
 }

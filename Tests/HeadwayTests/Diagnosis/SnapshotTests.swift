@@ -57,7 +57,7 @@ import Glibc
     await clock.waitForSleepers(count: 1)
     let snapshot = queue.snapshot().operations
     #expect(snapshot.map(\.attempt) == [1])
-    #expect(snapshot.map(\.diagnosis) == ["‘upload’ waits for its next attempt, for another 1.0 seconds"])
+    #expect(snapshot.map(\.diagnosis) == ["“upload” waits for its next attempt, for another 1.0 seconds"])
     clock.advance(by: .seconds(1))
     try await task.value
   }
@@ -89,7 +89,7 @@ import Glibc
     #expect(operations.sorted() == [0, 1, 2])
     let names = snapshot.queues[position].operations.map(\.name)
     #expect(names == ["in a batch", "separately", "in a task"])
-    #expect(snapshot.description.contains(" on ‘separately’ of queue ‘snapshot threads’"))
+    #expect(snapshot.description.contains(" on “separately” of queue “snapshot threads”"))
     end.open()
     try await task.value
     try await queue.untilAllOperationsAreFinished()
@@ -248,18 +248,18 @@ import Glibc
     await started.untilOpen()
     let dump = OperationQueue.snapshotAll(maxOperationCount: 100).description
     let lines = dump.split(separator: "\n").map(String.init)
-    let position = try #require(lines.firstIndex(of: "queue ‘dump’ (102 operations, 1 of 1 slots in use)"))
-    #expect(lines[position + 1] == "  ‘first’ is executing")
-    #expect(lines[position + 2].hasPrefix("  ‘later’ waits for "))
-    #expect(lines[position + 101] == "  … and 2 more")
-    #expect(lines.contains { $0.hasPrefix("thread headway-") && $0.hasSuffix(" on ‘first’ of queue ‘dump’") })
+    let position = try #require(lines.firstIndex(of: "queue “dump” (102 operations, 1 of 1 slots in use)"))
+    #expect(lines[position + 1] == "  “first” is executing")
+    #expect(lines[position + 2].hasPrefix("  “later” waits for "))
+    #expect(lines[position + 101] == "  … 2 other operations")
+    #expect(lines.contains { $0.hasPrefix("thread headway-") && $0.hasSuffix(" on “first” of queue “dump”") })
     end.open()
     try await queue.untilAllOperationsAreFinished()
-    #expect(!OperationQueue.snapshotAll().description.contains("queue ‘dump’"))
+    #expect(!OperationQueue.snapshotAll().description.contains("queue “dump”"))
   }
 
   private static let dumpOfSignals =
-    "queue ‘signals’ (1 operation, suspended)\n  BlockOperation is suspended in queue ‘signals’\n"
+    "queue “signals” (1 operation, suspended)\n  BlockOperation is suspended in queue “signals”\n"
 
   @Test("Q18: a signal prints the dump to standard error, each time, and the process continues")
   func signals() async {

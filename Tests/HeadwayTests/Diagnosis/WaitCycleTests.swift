@@ -46,7 +46,7 @@ import Android
     let event = cycle(in: queue, cancelling: dependents[1]) {
       queue.addOperations(dependents + [caller], waitUntilFinished: false)
     }
-    #expect(event == "waits in a cycle: ‘a’ waits for ‘c’ waits for ‘b’ waits for ‘a’")
+    #expect(event == "waits in a cycle: “a” waits for “c” waits for “b” waits for “a”")
     #expect(caller.outcome.isSuccess)
   }
 
@@ -67,7 +67,7 @@ import Android
     let event = cycle(in: queue, cancelling: first) {
       queue.addOperations([one, other, first, second], waitUntilFinished: false)
     }
-    #expect(["‘one’", "‘other’", "‘first’", "‘second’"].allSatisfy { event.contains($0) })
+    #expect(["“one”", "“other”", "“first”", "“second”"].allSatisfy { event.contains($0) })
   }
 
   @Test("W4: operations that occupy all slots of a queue wait for later operations of that queue", arguments: [1, 2])
@@ -78,7 +78,7 @@ import Android
     let event = cycle(in: queue, cancelling: behind) {
       queue.addOperations(callers + [behind], waitUntilFinished: false)
     }
-    #expect(event.contains("‘behind’ waits for ‘caller"))
+    #expect(event.contains("“behind” waits for “caller"))
   }
 
   @Test("W4: an operation waits for all operations of a queue that contains one of its dependents") func waitOnQueue() {
@@ -90,7 +90,7 @@ import Android
       other.addOperation(dependent)
       queue.addOperation(caller)
     }
-    #expect(event.contains("‘dependent’ waits for ‘caller’"))
+    #expect(event.contains("“dependent” waits for “caller”"))
     queue.waitUntilAllOperationsAreFinished()
   }
 
@@ -143,10 +143,10 @@ import Android
     let between =
       switch wait {
       case .finished, .value, .queue: ""
-      case .group: "‘group’ waits for "
-      case .outerGroup, .outerQueue: "‘outer’ waits for ‘group’ waits for "
+      case .group: "“group” waits for "
+      case .outerGroup, .outerQueue: "“outer” waits for “group” waits for "
       }
-    #expect(event.contains("waits in a cycle: ‘self’ waits for \(between)‘self’"))
+    #expect(event.contains("waits in a cycle: “self” waits for \(between)“self”"))
     #expect(operation.isCancelled)
     itself.withLock { $0 = nil }
   }
@@ -180,11 +180,11 @@ import Android
     queue.addOperations([dependent, caller], waitUntilFinished: false)
     #expect(eventually { caller.waits.count == 2 })
     #expect(Set(caller.firstDependencyCycle() ?? []) == [caller, dependent])
-    #expect(["‘dependent’", "‘other’", "in a cycle"].allSatisfy { caller.diagnosis.contains($0) })
+    #expect(["“dependent”", "“other”", "in a cycle"].allSatisfy { caller.diagnosis.contains($0) })
     dependent.cancel()
     #expect(eventually { caller.waits.count == 1 })
     #expect(caller.firstDependencyCycle() == nil)
-    #expect(caller.diagnosis.hasSuffix("it waits for ‘other’"))
+    #expect(caller.diagnosis.hasSuffix("it waits for “other”"))
     held.isSuspended = false
     queue.waitUntilAllOperationsAreFinished()
     #expect(caller.waits.isEmpty)
@@ -212,7 +212,7 @@ import Android
         token.invalidate()
       }.value
     }
-    #expect(result.message.contains("The main thread waits for ‘blocked’"))
+    #expect(result.message.contains("The main thread waits for “blocked”"))
   }
   #endif
 

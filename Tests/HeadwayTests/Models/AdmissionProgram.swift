@@ -272,7 +272,7 @@ struct AdmissionProgram: ~Copyable {
     if tickets < min(model.startable(beside: firstOfBatches), 64) {
       throw Divergence(
         description:
-          "\(tickets) workers were sent for, and \(model.startable(beside: firstOfBatches)) could start")
+          "\(tickets) workers were requested, and \(model.startable(beside: firstOfBatches)) could start")
     }
     let made = random(0...3) > 0 ? admission.members.snapshot(with: admission.batches) : admission.operations
     findMade()

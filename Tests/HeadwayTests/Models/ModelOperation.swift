@@ -16,7 +16,7 @@ struct ModelOperation {
   var isCancelled = false
   /// In insertion order; released at the end (O8).
   var dependencies: [Int] = []
-  /// D3: the operations that require this one to succeed, in the order of their requirements.
+  /// D3: the operations that require this one to succeed, oldest requirement first.
   var successDependents: [Int] = []
   var priority = QueuePriority.normal
   var name: String?
@@ -25,7 +25,7 @@ struct ModelOperation {
   var isAllowed = false
   /// The queue that holds it.
   var queue: Int?
-  /// Q2: it is in a queue or has been in one.
+  /// Q2: the operation is in a queue or has been in one.
   var wasAdded = false
   /// How often its work was run.
   var runs = 0

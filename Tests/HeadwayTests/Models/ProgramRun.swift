@@ -22,7 +22,7 @@ struct ProgramRun {
     let isAlive = run.real.isAlive
     run = ProgramRun(Program(operations: [], commands: []), patience)
     return eventually(patience: patience) { !isAlive() }
-      ? nil : Divergence(command: "let go of all", difference: "not all was freed")
+      ? nil : Divergence(command: "release all", difference: "not all was freed")
   }
 
   private init(_ program: Program, _ patience: Int) {

@@ -210,7 +210,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect(order.events == ["a0", "a1", "b"] || order.events == ["a1", "a0", "b"])
     #expect(
       operations[2].diagnosis.hasPrefix(
-        "‘a2’ waits for another operation with the key ‘a’ in \(queue.label), which runs 2 of at most 2: ‘a"))
+        "“a2” waits for another operation with the key “a” in \(queue.label), which runs 2 of at most 2: “a"))
     operations[0].finish()
     await until { order.count == 4 }
     #expect(!operations[3].isExecuting)
@@ -250,7 +250,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     await clock.waitForSleepers(count: 1)
     #expect(
       operations[1].diagnosis
-        == "BlockOperation waits for the rate limit of the key ‘a’ in \(queue.label), for another 1.0 seconds")
+        == "BlockOperation waits for the rate limit of the key “a” in \(queue.label), for another 1.0 seconds")
     for count in 3...4 {
       clock.advance(by: .milliseconds(999))
       #expect(order.count == count - 1)
@@ -284,7 +284,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     await until { order.count == 1 }
     #expect(
       probes[0].diagnosis
-        == "TaskOperation<()> waits for the circuit breaker of the key ‘a’ in \(queue.label), for another 10.0 seconds")
+        == "TaskOperation<()> waits for the circuit breaker of the key “a” in \(queue.label), for another 10.0 seconds")
     await clock.waitForSleepers(count: 1)
     clock.advance(by: .seconds(10))
     // The probe fails.

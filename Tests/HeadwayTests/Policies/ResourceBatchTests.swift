@@ -54,7 +54,7 @@ import Testing
     queue.addOperation { order.record("last") }
     executor.runBatch(of: queue)
     #expect(order.events == ["first"])
-    #expect(waiting.diagnosis.contains("waits for the resource ‘in use’, which is used by"))
+    #expect(waiting.diagnosis.contains("waits for the resource “in use”, which is used by"))
     executor.runSteps()
     #expect(order.events == ["first", "last"])
     go.open()

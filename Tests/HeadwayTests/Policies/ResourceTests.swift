@@ -98,7 +98,7 @@ import Testing
     queue.addOperation(other)
     try await other.untilSucceeded()
     #expect(!waiting.isFinished)
-    #expect(waiting.diagnosis.contains("waits for the resource ‘no slot’"))
+    #expect(waiting.diagnosis.contains("waits for the resource “no slot”"))
     go.open()
     try await waiting.untilSucceeded()
   }

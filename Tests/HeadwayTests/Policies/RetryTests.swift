@@ -110,13 +110,13 @@ import Testing
   }
 
   enum Obstacle: String, CaseIterable, Sendable {
-    case rate = "waits for the rate limit of queue ‘queue’, for another 59.0 seconds"
-    case rateOfKey = "waits for the rate limit of the key ‘key’ in queue ‘queue’, for another 59.0 seconds"
-    case breaker = "waits for the circuit breaker of the key ‘key’ in queue ‘queue’, for another 59.0 seconds"
-    case key = "waits for another operation with the key ‘key’ in queue ‘queue’, which runs 1 of at most 1: ‘other’"
-    case resource = "waits for the resource ‘retried’, which is used by ‘other’"
-    case slot = "waits for a concurrency slot in queue ‘queue’, which runs 1 of at most 1"
-    case suspension = "is suspended in queue ‘queue’"
+    case rate = "waits for the rate limit of queue “queue”, for another 59.0 seconds"
+    case rateOfKey = "waits for the rate limit of the key “key” in queue “queue”, for another 59.0 seconds"
+    case breaker = "waits for the circuit breaker of the key “key” in queue “queue”, for another 59.0 seconds"
+    case key = "waits for another operation with the key “key” in queue “queue”, which runs 1 of at most 1: “other”"
+    case resource = "waits for the resource “retried”, which is used by “other”"
+    case slot = "waits for a concurrency slot in queue “queue”, which runs 1 of at most 1"
+    case suspension = "is suspended in queue “queue”"
   }
 
   @Test("X2, X: after a pause, diagnosis names what the next attempt waits for", arguments: Obstacle.allCases)

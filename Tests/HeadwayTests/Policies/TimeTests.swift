@@ -242,7 +242,7 @@ import Testing
     init(_ number: Int) { self.number = number }
   }
 
-  @Test("X3: alarms that are set, moved and removed at random ring in order of time", arguments: 0..<50)
+  @Test("X3: alarms that are set, moved, and removed at random ring in order of time", arguments: 0..<50)
   func heap(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var (heap, expected) = (AlarmHeap(), [Int: ClockTime]())

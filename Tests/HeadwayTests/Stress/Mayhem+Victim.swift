@@ -87,9 +87,10 @@ class Victim: CountedOperation, @unchecked Sendable {
     guard !tokens.withLock({ $0.isEmpty }) else { return nil }
     let told = calls.seen.filter { !$0.hasPrefix("cancelled") }
     let expected = calls.main == 0 ? ["finished true"] : ["executing true", "executing false", "finished true"]
-    if told != expected { return "observers were told \(told)" }
+    if told != expected { return "observers were notified of \(told)" }
     let cancellations = calls.seen.filter { $0.hasPrefix("cancelled") }
-    return cancellations == (isCancelled ? ["cancelled true"] : []) ? nil : "observers were told \(cancellations)"
+    return cancellations == (isCancelled ? ["cancelled true"] : [])
+      ? nil : "observers were notified of \(cancellations)"
   }
 }
 

@@ -66,7 +66,7 @@ import Testing
     #expect(census.eventuallyEmpty())
   }
 
-  @Test("Q11: operations and queues are created, used and released by many threads concurrently") func shortLived() {
+  @Test("Q11: operations and queues are created, used, and released by many threads concurrently") func shortLived() {
     let census = Crowd()
     onThreads(4) { number in
       for round in 0..<500 {

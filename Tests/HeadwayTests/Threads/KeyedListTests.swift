@@ -159,7 +159,7 @@ import Testing
     #expect(whole.completedUnitCount == 1_000)
   }
 
-  @Test("Q10: each operation of a queue counts in the parent of the queue's progress")
+  @Test("Q10: each operation of a queue counts in the parent of its progress")
   func queueAsPart() async throws {
     let queue = OperationQueue()
     queue.progress.totalUnitCount = 1_000

@@ -18,7 +18,7 @@ import Testing
     #expect(quota("0::/a/b\n", ["/a/b/cpu.max": text]) == expected)
   }
 
-  @Test("T3: the smallest quota of a control group and those around it counts") func around() {
+  @Test("T3: the smallest quota of a control group and its parents applies") func around() {
     let files = ["/cpu.max": "700000 100000", "/a/cpu.max": "300000 100000", "/a/b/cpu.max": "500000 100000"]
     #expect(quota("0::/a/b\n", files) == 3)
     #expect(quota("0::/a\n", files) == 3)

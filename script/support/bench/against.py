@@ -66,7 +66,7 @@ def measure(built, case, count):
 
 
 def build_other(commit):
-    """Builds the program of another commit, and returns its path."""
+    """Builds the program of another commit and returns its path."""
     name = subprocess.run(["git", "-C", ROOT, "rev-parse", "--verify", f"{commit}^{{commit}}"], capture_output=True,
                           text=True)
     if name.returncode != 0:

@@ -1,4 +1,4 @@
-"""What Headway has to reach, as ratios to the rivals of the same run, and whether it did."""
+"""The budgets of Headway, as ratios to the rivals of the same run, and whether it met them."""
 
 from dataclasses import dataclass
 
@@ -36,7 +36,7 @@ def judge(results):
           for shape in ("chain", "grid", "random")],
         *[against(results, f"{title}, against Dispatch", workload, "dispatch", most) for title, workload, most in (
             ("cancel all waiting", "cancellation", 1), ("one at a time", "one-at-a-time", 0.6),
-            ("one at a time in the order of adding", "in-order", 0.6),
+            ("one at a time, in insertion order", "in-order", 0.6),
             ("1,000 queues", "many-queues", 0.6), ("pipeline of three queues", "pipeline", 0.6),
             ("one operation on an idle queue", "one-operation", 1),
             ("one after 1 ms of rest", "one-after-rest", 1))],

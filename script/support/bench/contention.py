@@ -79,7 +79,7 @@ def bench_contention(arguments):
 
 
 def count(program, workload, operations):
-    """What an operation takes on the average: nanoseconds, and takings of locks."""
+    """The average cost of an operation: nanoseconds, and acquisitions of locks."""
     with tempfile.TemporaryDirectory() as folder:
         # The first thread adds.
         threads = [read(path) for path in callgrind.profile(program, workload, operations, folder)]

@@ -73,7 +73,7 @@ def add_command(commands):
     command.add_argument("--waiting", type=int, default=1_000_000, help="jobs that wait (default: 1,000,000)")
     command.add_argument("--finished", type=int, default=10_000_000, help="jobs that ended (default: 10,000,000)")
     command.add_argument("--runs", type=int, default=15, help="how often each page is read (default: 15)")
-    command.add_argument("--store", help="keeps the store in this file, and does not fill it if it exists")
+    command.add_argument("--store", help="keeps the store in this file; an existing file is not filled")
     command.add_argument("--postgres", action="store_true",
                          help="a store in PostgreSQL, on a server with the default durability")
     command.add_argument("--program", help="the dashboard to measure, instead of building it")
@@ -169,7 +169,7 @@ def bench_postgres(arguments, program):
 
 
 def report(program, store, runs, name):
-    """Measures the pages, and ends the script if one is too slow."""
+    """Measures the pages and exits if one is too slow."""
     dashboard = Dashboard(program, store)
     try:
         results = measure(dashboard, runs)
@@ -184,7 +184,7 @@ def report(program, store, runs, name):
 
 
 def measure(dashboard, runs):
-    """The times of each page in seconds, and prints them as a table."""
+    """Prints the times of each page in seconds as a table, and returns them."""
     results = {}
     print("| page | first, ms | median, ms | longest, ms | kB |\n|---|---|---|---|---|")
     for path in PAGES:

@@ -166,7 +166,7 @@ def run_rounds(queues, modes, arguments, server):
 
 
 def measure_alone(results, queue, is_quick):
-    """Headway's own figures: the cost of waiting jobs, in turn, and that of a worker with nothing to do."""
+    """Headway's own figures: the cost of waiting jobs, in turn, and of a worker with nothing to do."""
     def report(mode, *arguments):
         command = [*queue.command, mode, "--store", results.fresh_store(), *map(str, arguments)]
         return json.loads(subprocess.run(command, check=True, capture_output=True, timeout=300).stdout)
@@ -180,7 +180,7 @@ def measure_alone(results, queue, is_quick):
 
 
 def measure_server(results, name, queue, is_quick):
-    """What the server uses per job, in a run of a few seconds without a warm-up."""
+    """The use of the server per job, in a run of a few seconds without a warm-up."""
     rate = results.median("through", name)
     if not rate:
         return
@@ -240,7 +240,7 @@ def alone_table(results):
     if results.latency:
         lines.append(f"\nAn idle worker begins a job of another process after {results.latency['medianMilliseconds']:.1f} "
                      f"ms (median) and {results.latency['percentile99Milliseconds']:.1f} ms (99th percentile).")
-    return "\n".join(lines) + (f"\n\nIdle for {idle['seconds']:.0f} s: {idle['processorPercent']:.3f} % of a processor, "
+    return "\n".join(lines) + (f"\n\nIdle for {idle['seconds']:.0f} s: {idle['processorPercent']:.3f}% of a processor, "
                                f"{idle['writtenBytes']:,} bytes written.")
 
 
@@ -341,12 +341,12 @@ def judge_waiting(results):
 
 def judge_idle(results):
     percent, written = results.idle["processorPercent"], results.idle["writtenBytes"]
-    return Verdict("a worker with nothing to do", f"{percent:.3f} % of a processor, {written:,} bytes written",
-                   "< 0.1 %, none", percent < 0.1 and written == 0)
+    return Verdict("a worker with nothing to do", f"{percent:.3f}% of a processor, {written:,} bytes written",
+                   "< 0.1%, none", percent < 0.1 and written == 0)
 
 
 def table(results, queues, mode):
-    """One row per queue; the ratios are those of Headway to it, and of it to the probe."""
+    """One row per queue, with the ratios of Headway to the queue, and of the queue to the probe."""
     lines = [f"{TITLES[mode][0].upper()}{TITLES[mode][1:]}:\n",
              "| queue | jobs/s | spread | Headway is × | × probe | jobs | processor µs per job | syncs per job "
              "| log bytes per job | promise: what it does not do |", "|---" * 10 + "|"]

@@ -40,8 +40,8 @@ def judge(results):
     for way, title in SERVING.items():
         report = results.large["queues"][way]
         percent = report["processorPercent"]
-        verdicts.append(Verdict(f"an idle worker with {QUEUES:,} queues, {title}", f"{percent:.2f} % of a processor",
-                                "≤ 1 %", percent <= 1))
+        verdicts.append(Verdict(f"an idle worker with {QUEUES:,} queues, {title}", f"{percent:.2f}% of a processor",
+                                "≤ 1%", percent <= 1))
         for producer, whose in PRODUCERS.items():
             median, late = (report[f"{producer}Process{key}Milliseconds"] for key in ("Median", "Percentile99"))
             verdicts.append(Verdict(f"the same begins a job {whose}, median and 99th percentile",

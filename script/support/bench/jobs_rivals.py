@@ -46,7 +46,7 @@ ON_SERVER = {
 
 
 def queues(is_on_server):
-    """Installs and builds all queues. One that cannot run here has no command."""
+    """Installs and builds all queues. A queue that cannot run here has no command."""
     python = environment()
     result = {"headway": Queue("Headway", "", headway())}
     for name, (package, module, promise, *variables) in (ON_SERVER if is_on_server else IN_FILES).items():
@@ -64,7 +64,7 @@ def headway():
 
 
 def environment():
-    """Installs the rivals if requirements.txt has changed, and returns the path of their Python."""
+    """Installs the rivals if requirements.txt has changed. Returns the path of their Python."""
     python, installed = f"{ENVIRONMENT}/bin/python", f"{ENVIRONMENT}/requirements.txt"
     requirements = f"{SOURCES}/requirements.txt"
     if os.path.exists(installed) and open(installed).read() == open(requirements).read():

@@ -18,7 +18,7 @@ max_wal_size = 4GB
 
 
 class Server:
-    """Runs as the user `postgres` if this script runs as root, because a server refuses to run as root."""
+    """Runs as the user `postgres` if this script runs as root, because a server does not run as root."""
 
     def __init__(self):
         found = sorted(glob.glob("/usr/lib/postgresql/*/bin") + glob.glob("/opt/homebrew/opt/postgresql*/bin"))
@@ -45,7 +45,7 @@ class Server:
                        stdout=subprocess.DEVNULL)
 
     def fresh_store(self):
-        """The URL of an empty database. What the previous run has written is on the disk."""
+        """The URL of an empty database. The data of the previous run is on the disk."""
         statements = ["DROP DATABASE IF EXISTS bench WITH (FORCE)", "CREATE DATABASE bench", "CHECKPOINT"]
         commands = [part for statement in statements for part in ("-c", statement)]
         subprocess.run(["psql", "-X", "-q", "-h", self.socket, "-U", "postgres", *commands], check=True,
@@ -54,7 +54,7 @@ class Server:
         return f"postgresql://postgres@/bench?host={self.socket}"
 
     def counters(self):
-        """What the server has used so far: seconds of processor time, syncs of its log, and bytes of its log."""
+        """The use of the server so far: seconds of processor time, syncs of its log, and bytes of its log."""
         with open(f"{FOLDER}/data/postmaster.pid") as file:
             postmaster = file.readline().strip()
         ticks = 0

@@ -1,4 +1,4 @@
-"""Runs the cases of a plan, round by round, so that what else the machine does meets all rivals alike."""
+"""Runs the cases of a plan, round by round, so that other activity of the machine affects all rivals equally."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import time
 
 
 class Results:
-    """What was measured, by workload, rival and size."""
+    """The measurements, by workload, rival, and size."""
 
     def __init__(self):
         self.reports = {}
@@ -36,7 +36,7 @@ class Results:
         return sorted(count for (other, name, count) in self.reports if (other, name) == (workload, rival))
 
     def main_count(self, workload, rival):
-        """The size at which a rival was measured most often, the biggest of those."""
+        """The largest of the sizes that were measured most often for a rival."""
         counts = self.counts(workload, rival)
         return max(counts, key=lambda count: (len(self.reports[workload, rival, count]), count), default=None)
 

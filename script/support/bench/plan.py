@@ -66,7 +66,7 @@ def full():
 
 
 def judges(case):
-    """Whether a budget needs the case: the others are measured twice at most, so that there is time for these."""
+    """Whether a budget needs the case. Other cases are measured at most twice, which leaves time for these."""
     if case.workload in ("deep-graph", "wide-graph", "hold-up", "dependent-memory"):
         return False
     if case.workload in FUNCTIONS:
@@ -75,7 +75,7 @@ def judges(case):
 
 
 def slow_foundation():
-    """What takes Foundation far longer than the others, once or twice and at sizes at which it ends."""
+    """Cases that take Foundation far longer than its rivals: once or twice, at sizes that it can finish."""
     million = 1_000_000
     cases = [Case("independent", "foundation", million, 2)]
     for workload in ("cancellation", "many-queues", "hold-up"):

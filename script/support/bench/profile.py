@@ -66,7 +66,7 @@ def count(program, workload, operations):
 
 
 def costs(path):
-    """What a thread spent, by object, file and function, each function by itself."""
+    """The cost of a thread by object, file, and function, without the functions that each function calls."""
     library = file = function = ""
     is_call = False
     sums = collections.Counter()
@@ -97,7 +97,7 @@ def part_of(place):
 
 
 def readable(function):
-    """A name as it is in the source; of a closure, that of the function that it is in."""
+    """A name as it is in the source; for a closure, the name of the function around it."""
     if not function.startswith("$s"):
         return function[:80]
     command = ["swift", "demangle", "--simplified", "--compact", function]

@@ -15,7 +15,7 @@ LIBRARIES = {
 
 
 def build():
-    """The path of each rival's program, by rival; rivals that cannot be built here are left out."""
+    """The path of each rival's program, by rival; rivals that cannot be built here are missing."""
     subprocess.run([f"{ROOT}/script/setup"], check=True)
     subprocess.run([f"{ROOT}/script/setup", "bench"])  # Only for rivals that may be missing.
     swift = build_swift()
@@ -29,7 +29,7 @@ def build():
 
 
 def build_swift(product="SchedulerBenchmark", root=ROOT):
-    """Builds a program of the package for release, and returns its path."""
+    """Builds a program of the package for release and returns its path."""
     command = ["swift", "build", "--package-path", root, "-c", "release", "--traits", "Tool", "--product", product]
     # Package.swift has the benchmarks only if this is set. script/build and .ci/run say why the other is.
     environment = {**os.environ, "HEADWAY_BENCHMARKS": "1", "SWIFT_DETERMINISTIC_HASHING": "1"}

@@ -29,7 +29,7 @@ def bench_soak(arguments):
     print("| part of the run | resident MB | allocated MB |\n|---|---|---|")
     parts = [series[len(series) * tenth // 10:len(series) * (tenth + 1) // 10] for tenth in (1, 5, 9)]
     if not all(parts):
-        sys.exit("script/bench: too short to say whether memory grows")
+        sys.exit("script/bench: the run is too short to determine whether memory grows")
     resident = [statistics.median(row[2] for row in part) / 1e6 for part in parts]
     allocated = [statistics.median(row[3] for row in part) / 1e6 for part in parts]
     for name, *values in zip(("second tenth", "middle", "last tenth"), resident, allocated):

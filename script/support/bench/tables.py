@@ -31,7 +31,7 @@ WORKLOADS = {
     "growth": "fill a suspended queue and let it run, ns each",
     "beside-waiting": "add and run while so many wait, ns each",
     "one-at-a-time": "one at a time, ns each",
-    "in-order": "one at a time in the order of adding, ns each",
+    "in-order": "one at a time, in insertion order, ns each",
     "pipeline": "pipeline of three queues, ns per item",
     "cancellation": "cancel all waiting, ns each",
     "many-queues": "1,000 queues, ns each",
@@ -108,11 +108,11 @@ def other_figures(results):
     """The secondary figures of some workloads."""
     lines = ["| figure | " + " | ".join(NAMES.values()) + " |", "|---" * (len(NAMES) + 1) + "|"]
     for title, workload, name, scale in (
-        ("one: add → done → wake, 95 %, ns", "one-operation", "p95", 1),
+        ("one: add → done → wake, 95%, ns", "one-operation", "p95", 1),
         ("interactive, idle, µs to start", "interactive-latency", "idle", 1),
-        ("interactive, idle, 95 %, µs", "interactive-latency", "idle95", 1),
+        ("interactive, idle, 95%, µs", "interactive-latency", "idle95", 1),
         ("interactive, burning, µs to start", "interactive-latency", "burning", 1),
-        ("interactive, burning, 95 %, µs", "interactive-latency", "burning95", 1),
+        ("interactive, burning, 95%, µs", "interactive-latency", "burning95", 1),
         ("hold-up, longest, ms", "hold-up", "longest", 1),
         *[(f"{title}, ns each", workload, name, 1) for what, workload in (
             ("a key path", "key-path-observed"), ("events", "events-observed"), ("progress", "progress-observed"))

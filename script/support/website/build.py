@@ -110,7 +110,7 @@ def article(module, name):
 
 
 def guides(modules):
-    """The articles of all modules, in columns. Those of the core are in the groups of its page."""
+    """The articles of all modules, in columns. The articles of the core are in the groups of its page."""
     columns = [(title, [article("Headway", name) for name in names]) for title, names in topics("Headway")]
     others = [
         article(module, name) for module in modules if module != "Headway"
@@ -123,7 +123,7 @@ def guides(modules):
 
 
 def landing(repository):
-    """The landing page. Its claims, program and figures are those of the README."""
+    """The landing page. Its claims, program, and figures match the README's."""
     readme = (ROOT / "README.md").read_text()
     lead = re.search(r"\*\*(Operation queues for Swift: .*?)\*\*", readme, re.S).group(1)
     lead = " ".join(lead.removeprefix("Operation queues for Swift: ").split())

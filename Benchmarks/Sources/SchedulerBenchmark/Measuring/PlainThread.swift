@@ -16,7 +16,7 @@ enum PlainThread {
         if let argument { Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body() }
         return nil
       }, start)
-    precondition(status == 0, "A thread could not be made: error \(status).")
+    precondition(status == 0, "A thread could not be created: error \(status).")
     pthread_detach(thread)
   }
 }

@@ -28,8 +28,8 @@ extension OperationGraph {
     /// The time that the block took.
     public let duration: Duration
 
-    /// The time in one line: `‘render’ on thread 1: 0.003 seconds after 0.005 seconds`.
-    public var description: String { "‘\(name)’ on thread \(threadIndex): \(duration) after \(startOffset)" }
+    /// The time in one line: `“render” on thread 1: 0.003 seconds after 0.005 seconds`.
+    public var description: String { "“\(name)” on thread \(threadIndex): \(duration) after \(startOffset)" }
   }
 }
 

@@ -5,7 +5,7 @@ import Synchronization
 /// Each node points to the next through its slot in ``GraphSlots``, so a stack needs no memory of its own, regardless
 /// of its length.
 ///
-/// Any thread can push, pop and take all, each in one step. The head and a tag are in one word, and each change
+/// Any thread can push, pop, and take all, each in one step. The head and a tag are in one word, and each change
 /// increments the tag. Without the tag, the same head could reappear, with a different next node, between a thread's
 /// two reads of it.
 struct GraphStack: ~Copyable {

@@ -31,7 +31,7 @@ extension OperationGraph {
     /// Adds a node.
     ///
     /// - Parameters:
-    ///   - name: The name of the node in errors, times and descriptions.
+    ///   - name: The name of the node in errors, times, and descriptions.
     ///   - predecessors: The nodes that it waits for.
     ///   - block: The work of the node, on a thread of the pool or the thread that started the operation. It is called
     ///     once in each run. An error stops the run: nodes that have not begun are not run, and the operation fails
@@ -49,7 +49,7 @@ extension OperationGraph {
     /// Adds a node whose block has access to the run.
     ///
     /// - Parameters:
-    ///   - name: The name of the node in errors, times and descriptions.
+    ///   - name: The name of the node in errors, times, and descriptions.
     ///   - predecessors: The nodes that it waits for.
     ///   - block: The work of the node, on a thread of the pool or the thread that started the operation. It is called
     ///     once in each run, with the run's context. An error stops the run: nodes that have not begun are not run, and

@@ -43,9 +43,9 @@ extension OperationGraphError: CustomStringConvertible {
   /// A sentence that names the nodes.
   public var description: String {
     guard let underlyingError else {
-      let cycle = (nodeNames + nodeNames.prefix(1)).map { "‘\($0)’" }.joined(separator: " → ")
+      let cycle = (nodeNames + nodeNames.prefix(1)).map { "“\($0)”" }.joined(separator: " → ")
       return "The nodes wait for each other in a cycle: \(cycle)."
     }
-    return "The node ‘\(nodeNames.first ?? "")’ failed: \(underlyingError)"
+    return "The node “\(nodeNames.first ?? "")” failed: \(underlyingError)"
   }
 }

@@ -1,4 +1,4 @@
-/// A setting of an operation that runs an asynchronous function: its name, priority, policy or dependencies.
+/// A setting of an operation that runs an asynchronous function: its name, priority, policy, or dependencies.
 ///
 /// ```swift
 /// let page = queue.addTask("load", .retry(.exponential(maxAttemptCount: 5)), .timeout(.seconds(10))) {

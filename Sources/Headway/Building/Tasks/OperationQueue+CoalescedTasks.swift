@@ -8,7 +8,7 @@ extension OperationQueueProtocol {
   /// print(try await page.value == same.value)  // One request.
   /// ```
   ///
-  /// If the call joins an operation, the function that you pass is not called, and the name, policy and dependencies
+  /// If the call joins an operation, the function that you pass is not called, and the name, policy, and dependencies
   /// that you pass have no effect. The priority and the quality of service that you pass can only raise the operation's
   /// own.
   ///

@@ -44,7 +44,7 @@ public enum OperationQueueEvent: Sendable, Hashable, CustomStringConvertible {
   /// See ``OperationQueueProtocol/maxThreadCount``.
   case threadLimitReached(limit: Int)
 
-  /// The event and the operation's name: `started ‘parse’`.
+  /// The event and the operation's name: `started “parse”`.
   public var description: String {
     switch self {
     case .added(let operation): "added \(operation.label)"

@@ -1,7 +1,7 @@
 /// Follows the operations of a queue: the queue calls its methods when an operation is added, starts, is retried, and
 /// finishes.
 ///
-/// Use an instrument to connect a queue to logs, metrics or distributed traces.
+/// Use an instrument to connect a queue to logs, metrics, or distributed traces.
 ///
 /// ```swift
 /// import Synchronization

@@ -2,7 +2,7 @@ extension OperationProtocol {
   /// How many units of its queue's ``OperationQueue/progress`` this operation completes.
   ///
   /// The default is 1. Set it for operations that take much longer than others, so that the progress of the queue
-  /// advances evenly. The `totalUnitCount` of the queue's progress is then the sum of all operations' units. The
+  /// advances evenly. The `totalUnitCount` of that progress is then the sum of all operations' units. The
   /// ``progress`` of a ``GroupOperation`` adds them up itself.
   ///
   /// ```swift

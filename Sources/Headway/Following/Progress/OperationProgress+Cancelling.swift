@@ -1,7 +1,7 @@
 import Synchronization
 
 extension OperationProgress {
-  /// A block that is called when the work is cancelled, paused or resumed.
+  /// A block that is called when the work is cancelled, paused, or resumed.
   public typealias Handler = @Sendable () -> Void
 
   /// Whether the work can be cancelled, for code that decides whether to offer it.

@@ -201,12 +201,12 @@ public final class OperationProgress: Sendable {
   /// - Complexity: O(*d*) in the number of ancestors.
   public func addChild(_ child: OperationProgress, withPendingUnitCount pendingUnitCount: Int64) {
     let isAdopted = child.setParent(self)
-    require(isAdopted, "addChild(_:withPendingUnitCount:): the child is a part of a progress already.")
+    require(isAdopted, "addChild(_:withPendingUnitCount:): the child already belongs to a progress.")
     // Check after setting the parent: of two threads that close a cycle, at least one sees it.
     let ancestors = sequence(first: self) { $0.parent }
     require(
       !ancestors.contains { $0 === child },
-      "addChild(_:withPendingUnitCount:): the child would be a part of itself: this progress is a part of it.")
+      "addChild(_:withPendingUnitCount:): the child would belong to itself, because this progress belongs to it.")
     take(child, pendingUnitCount)
   }
 
@@ -298,8 +298,8 @@ public final class OperationProgress: Sendable {
     if isNotifying {
       repeat { tell() } while mustTellAgain()
     }
-    // A thread that sees all units completed notifies the parent before returning, regardless of which thread notifies
-    // the observers.
+    // A thread that sees all units completed notifies the parent before returning, even if another thread notifies the
+    // observers.
     let parent = state.withLock { $0.isFinished ? $0.parent : nil }
     parent?.complete(self)
   }

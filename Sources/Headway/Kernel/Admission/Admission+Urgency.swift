@@ -27,8 +27,8 @@ struct UrgentCounts: Equatable {
 /// An operation is *urgent* if its own quality of service, or the quality of a waiting operation or caller, is higher
 /// than the queue's. The admission raises the operations of the queue that an urgent one waits for:
 ///
-/// - *Insertion order, barriers and the whole queue.* With `.fifo`, these are all operations that were added before the
-///   urgent one. With barriers, these are all operations before the last barrier that is not behind it. If a caller
+/// - *Insertion order, barriers, and the whole queue.* With `.fifo`, these are all operations that were added before
+///   the urgent one. With barriers, these are all operations before the last barrier that is not behind it. If a caller
 ///   waits until the queue is empty or holds fewer operations, these are all operations. They are passed from the last
 ///   to the first, and each is raised. A passed operation records the class, and all operations before it were passed
 ///   for the same class. As a result, each operation is passed once for each of two classes, and all the raising is

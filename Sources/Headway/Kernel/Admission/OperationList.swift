@@ -17,7 +17,7 @@ enum MemberLinks: OperationLinks {
   }
 }
 
-/// The links of the list for an operation's place: the list of ready, running or held back operations.
+/// The links of the list for an operation's place: the list of ready, running, or held back operations.
 enum PlaceLinks: OperationLinks {
   static subscript(next operation: OperationReference) -> OperationReference? {
     get { operation.next }

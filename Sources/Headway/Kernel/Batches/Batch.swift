@@ -103,7 +103,7 @@ final class Batch: @unchecked Sendable {
   private var watchedFrom = 0
   /// Where the thread is, from the queue's point of view: see ``leave()``.
   private let presence = Atomic<Presence>(.inside)
-  /// Another thread has ended the batch on behalf of its thread.
+  /// Another thread has closed the batch on behalf of its thread.
   ///
   /// The queue removes the batch after it has collected the published results.
   private(set) var isEnded = false
@@ -297,7 +297,7 @@ final class Batch: @unchecked Sendable {
     }
   }
 
-  /// Notes the operations that became ready, then ends the batch if the thread is outside.
+  /// Notes the operations that became ready, then closes the batch if the thread is outside.
   func noteNewlyReady() {
     endIfOutside()
     notedReadied = readiedCount.load(ordering: .acquiring)

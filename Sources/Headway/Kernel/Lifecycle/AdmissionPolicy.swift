@@ -1,4 +1,4 @@
-/// Holds back, orders and counts the starts of a queue's operations in addition to its ``Admission``: by keys, by
+/// Holds back, orders, and counts the starts of a queue's operations in addition to its ``Admission``: by keys, by
 /// resources, and by the rate of the queue.
 ///
 /// Most queues have none. A queue gets one when a rate limit, a key policy or a clock is set, when a call uses a

@@ -2,15 +2,15 @@ import Synchronization
 
 /// The features that follow the operations of a queue, or need each operation's events.
 ///
-/// A queue has one word for all of them. A thread that adds, starts or finishes an operation reads the word to find out
-/// whether a feature follows the operation. A follower stores its data before it sets its bit.
+/// A queue has one word for all of them. A thread that adds, starts, or finishes an operation reads the word to find
+/// out whether a feature follows the operation. A follower stores its data before it sets its bit.
 ///
 /// Under the queue's lock, read ``QueueFollowers/mask``, which lacks the progress and the jobs. Without the lock, read
 /// ``OperationQueue/following``.
 struct Followers: OptionSet, Sendable {
   let rawValue: UInt32
 
-  /// Observers of the queue's properties or events.
+  /// Observers of properties or events of the queue.
   static let observers = Followers(rawValue: 1 << 0)
   /// Listeners to events, in the log of events or among the observers.
   static let events = Followers(rawValue: 1 << 1)
@@ -37,7 +37,7 @@ struct Followers: OptionSet, Sendable {
 }
 
 extension OperationQueue {
-  /// The followers of the queue's operations.
+  /// The followers of all operations in the queue.
   @inline(__always) final var following: Followers { Followers(rawValue: followers.load(ordering: .acquiring)) }
 
   /// The same, in a total order with the steps of ``setFollowing(_:_:)``.

@@ -95,7 +95,7 @@ extension Operation {
   private func startMisuse(_ word: OperationWord) -> String {
     if word.phase == .executing { return "start() on \(self), which is executing: an operation runs once." }
     if word.isReserved { return "start() on \(self), which is in a queue: the queue will start it." }
-    return "start() on \(self), which is not ready: wait for its dependencies, or let a queue do so."
+    return "start() on \(self), which is not ready: wait for its dependencies, or add it to a queue."
   }
 
   final func setThreadPriority(_ priority: Double) {

@@ -30,7 +30,7 @@ struct QueueFollowers {
   /// Records how the number of operations has changed, for the observers.
   func append(countOf admission: borrowing Admission, since count: Int) {
     guard admission.count != count else { return }
-    assert(admission.waitingBlocks.isEmpty, "the operations of an observed queue are made when they are added")
+    assert(admission.waitingBlocks.isEmpty, "the operations of an observed queue are created when they are added")
     observers?.append(ObservedChange(.operationCount, admission.count))
     if observation.observersOfOperations > 0 {
       observers?.append(ObservedChange(.operations, admission.madeOperations))

@@ -20,7 +20,7 @@ enum Transition {
   case finished
   /// The operation has ended, or is about to, and no queue has accepted it.
   case finishedUnlisted
-  /// The operation was cancelled before it started, has ended, and has no name, error or observers.
+  /// The operation was cancelled before it started, has ended, and has no name, error, or observers.
   ///
   /// The queue's lock is held.
   case cancelledPlainly

@@ -81,7 +81,7 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Argument: S
         state.invocation?.method = method
         return old
       }
-      require(old != nil, "The method of \(self) was set: exchange it before the operation starts.")
+      require(old != nil, "The method of \(self) was set: replace it before the operation starts.")
     }
   }
 

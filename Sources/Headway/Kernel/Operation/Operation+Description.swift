@@ -19,7 +19,7 @@ extension Operation {
   }
 
   /// The operation's name in quotation marks, or its type if it has no name.
-  final var label: String { name.map { "‘\($0)’" } ?? "\(type(of: self))" }
+  final var label: String { name.map { "“\($0)”" } ?? "\(type(of: self))" }
 
   private var stateName: String {
     if isFinished { return "finished" }

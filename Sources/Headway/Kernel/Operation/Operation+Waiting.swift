@@ -191,6 +191,6 @@ extension Operation {
 
   /// Wakes the waiters that wait for the observers to be notified.
   ///
-  /// If all reports have returned, also wakes the waiters that wait for reports.
+  /// Wakes the waiters that wait for reports, if all reports have returned.
   final func wakeWaiters(notifiedFrom before: OperationWord) { wakeWaiters(settledFrom: before, isNotified: true) }
 }

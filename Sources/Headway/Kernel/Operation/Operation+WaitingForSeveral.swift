@@ -1,5 +1,5 @@
 extension OperationProtocol {
-  /// Suspends the task until all operations of a list have finished, whether they succeed, fail or are cancelled.
+  /// Suspends the task until all operations of a list have finished, whether they succeed, fail, or are cancelled.
   ///
   /// ```swift
   /// let pages = addresses.map { address in queue.addTask { try await fetch(address) } }
@@ -25,7 +25,7 @@ extension OperationProtocol {
     }
   }
 
-  /// Suspends the task until an operation of a list has finished, whether it succeeds, fails or is cancelled.
+  /// Suspends the task until an operation of a list has finished, whether it succeeds, fails, or is cancelled.
   ///
   /// ```swift
   /// let mirrors = addresses.map { address in queue.addTask { try await fetch(address) } }

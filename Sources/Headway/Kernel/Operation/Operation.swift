@@ -187,7 +187,7 @@ open class Operation: @unchecked Sendable {
   ///
   /// A queue evaluates the property when the operation is added, when its last dependency has finished, and when a
   /// change is posted. It also evaluates operations that hold themselves back, up to 64 at a time in turn, when another
-  /// operation is added, finishes or posts a change, and when the limit or the suspension changes. The queue holds no
+  /// operation is added, finishes, or posts a change, and when the limit or the suspension changes. The queue holds no
   /// lock at that time. If the operation is in no queue, the property is evaluated when the last dependency has
   /// finished.
   open var isReady: Bool { state.current.isReady }
@@ -195,7 +195,7 @@ open class Operation: @unchecked Sendable {
   /// Whether the work of the operation is running.
   open var isExecuting: Bool { state.current.phase == .executing }
 
-  /// Whether the operation has finished: it succeeded, failed or was cancelled.
+  /// Whether the operation has finished: it succeeded, failed, or was cancelled.
   ///
   /// A subclass that overrides this property decides when it has finished. ``start()`` reads the property after
   /// ``main()`` has returned, or after skipping `main()` because the operation was cancelled. From that point on,
@@ -252,7 +252,7 @@ open class Operation: @unchecked Sendable {
   /// - Complexity: O(*n*) in the number of dependencies.
   open var dependencies: [Operation] { links.withLock { listedDependencies(&$0) } }
 
-  /// Makes this operation wait until `operation` has finished, whether it succeeds, fails or is cancelled.
+  /// Makes this operation wait until `operation` has finished, whether it succeeds, fails, or is cancelled.
   ///
   /// The two operations can be in different queues, or in no queue. Adding a finished operation, or adding the same
   /// operation twice, is harmless.
@@ -365,10 +365,10 @@ open class Operation: @unchecked Sendable {
     set { setName(newValue) }
   }
 
-  /// The operation's name, or its type if it has no name, and its state: `‘parse’ (executing)`.
+  /// The operation's name, or its type if it has no name, and its state: `“parse” (executing)`.
   ///
-  /// If the operation has failed, the description includes the error: `‘parse’ (failed: line 7 is damaged)`. A group's
-  /// description also names the operation that failed first: `‘import’ (failed in ‘parse’: line 7 is damaged)`.
+  /// If the operation has failed, the description includes the error: `“parse” (failed: line 7 is damaged)`. A group's
+  /// description also names the operation that failed first: `“import” (failed in “parse”: line 7 is damaged)`.
   open var description: String { shortDescription }
 
   /// The description with the type, the queue, the priority, the progress and the unfinished dependencies.
@@ -410,7 +410,7 @@ open class Operation: @unchecked Sendable {
 
   /// The value that ``hash(into:)`` feeds to the hasher, derived from the identity of the object.
   ///
-  /// If you override ``isEqual(_:)``, also override this property.
+  /// If you override ``isEqual(_:)``, override this property, too.
   open var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
   /// Returns whether `object` equals this operation.

@@ -15,7 +15,7 @@ struct OperationDetails: ~Copyable {
   let completionIsDue = Atomic<Bool>(false)
   /// The code that may still read the dependencies of the finished operation.
   var readers = DependencyReaders()
-  /// The number of the queue's list of instruments that follow the operation.
+  /// The number of the list of instruments that follow the operation.
   ///
   /// Set before the operation is added to the queue.
   var followerNumber: UInt32 = 0

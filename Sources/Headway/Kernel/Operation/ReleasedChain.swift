@@ -2,10 +2,10 @@ import CHeadway
 
 /// Releases user objects in a loop, so that a long chain of them does not overflow the stack.
 ///
-/// Operations, blocks and handlers often refer to each other in chains. If each `deinit` freed the next object, a chain
-/// of a million would overflow the stack. Therefore, each `deinit` in this module passes its references to the loop of
-/// the thread. It must pass the only reference to an object, because a property is released after the `deinit`, outside
-/// the loop.
+/// Operations, blocks, and handlers often refer to each other in chains. If each `deinit` freed the next object, a
+/// chain of a million would overflow the stack. Therefore, each `deinit` in this module passes its references to the
+/// loop of the thread. It must pass the only reference to an object, because a property is released after the `deinit`,
+/// outside the loop.
 ///
 /// The properties of a subclass are released after the `deinit` of this module's class. If a property refers to the
 /// next operation of a chain, that operation is freed outside the loop. Therefore, when the stack becomes short, a

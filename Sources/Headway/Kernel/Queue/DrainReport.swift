@@ -1,6 +1,10 @@
 /// The result of ``OperationQueueProtocol/drain(within:clock:)``: how many operations have finished, how many were
 /// cancelled, and which of these are still running.
 ///
+/// A report counts the operations that the queue held when its drain began. Therefore, the report of a second drain
+/// contains only the operations that had not finished by then. If they finish within the second time limit, they count
+/// as finished, even though the first drain has cancelled them. The rest count as cancelled again.
+///
 /// Jobs of tasks and actors that the queue executes are not counted.
 public struct DrainReport: Sendable, Hashable, CustomStringConvertible {
   /// How many of the operations that the queue held when the drain began had finished when the time was up.
@@ -22,6 +26,6 @@ public struct DrainReport: Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     let (counts, running) = ("\(finishedCount) finished, \(cancelledCount) cancelled", runningOperationDescriptions)
     guard !running.isEmpty else { return counts }
-    return "\(counts), of which \(running.count) still running: \(running.joined(separator: ", "))"
+    return "\(counts), including \(running.count) still running: \(running.joined(separator: ", "))"
   }
 }

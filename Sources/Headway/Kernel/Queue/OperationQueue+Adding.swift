@@ -62,8 +62,8 @@ extension OperationQueue {
   /// Evaluates `isReady` again for operations that their overrides hold back.
   ///
   /// Foundation also evaluates it whenever it searches for an operation to start. Some programs rely on this and post
-  /// no change. Headway does it when another operation is added, finishes or posts that it is ready, and when the limit
-  /// or the suspension changes.
+  /// no change. Headway does it when another operation is added, finishes, or posts that it is ready, and when the
+  /// limit or the suspension changes.
   final func reevaluateReadiness(_ heldBack: [Operation]) {
     for operation in heldBack { operation.reconsiderReadiness() }
   }

@@ -7,7 +7,7 @@ extension OperationQueueProtocol {
 
   /// Closes the queue, gives its operations a limited time to finish, and then cancels the rest.
   ///
-  /// Use this method when a program or a part of it ends:
+  /// Use this method when a program, or part of it, ends:
   ///
   /// ```swift
   /// let report = await queue.drain(within: .seconds(10))
@@ -67,7 +67,7 @@ extension OperationQueue {
   /// acquires the queue's lock after the push. As a result, the second update can begin to reject the operations in the
   /// inbox.
   final func beginClosing() {
-    require(!isMain, "The main queue was closed: it belongs to the whole process, so close a queue of your own.")
+    require(!isMain, "The main queue was closed: it belongs to the whole process, so close another queue.")
     update { state in
       state.isClosed = true
       state.producers.isClosed = true

@@ -41,7 +41,7 @@ open class OperationQueue: @unchecked Sendable {
   let servesInbox = Atomic<Bool>(false)
   /// Whether the queue is about to check for waiting jobs whose tasks have been escalated.
   let looksForEscalations = Atomic<Bool>(false)
-  /// The followers of the queue's operations, for reading without the lock: see ``Followers``.
+  /// The followers of all operations in the queue, for reading without the lock: see ``Followers``.
   let followers = Atomic<UInt32>(0)
   /// The level of its quality of service, for reading without the lock.
   let qualityLevel = Atomic<Int>(0)
@@ -428,7 +428,7 @@ open class OperationQueue: @unchecked Sendable {
 
   /// The value that ``hash(into:)`` feeds to the hasher.
   ///
-  /// The default identifies the object. If you override ``isEqual(_:)``, also override this property.
+  /// The default identifies the object. If you override ``isEqual(_:)``, override this property, too.
   open var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
   /// Returns whether `object` equals this queue.
@@ -466,5 +466,5 @@ extension OperationQueue: CustomStringConvertible, CustomDebugStringConvertible 
   }
 
   /// The word “queue” and the name in quotation marks, for messages.
-  final var label: String { name.map { "queue ‘\($0)’" } ?? "a queue without a name" }
+  final var label: String { name.map { "queue “\($0)”" } ?? "a queue without a name" }
 }

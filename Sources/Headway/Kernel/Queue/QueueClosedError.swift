@@ -14,7 +14,7 @@ public struct QueueClosedError: Error, CustomStringConvertible {
   }
 
   /// A sentence that names the queue.
-  public var description: String { "\(queueLabel) is closed and accepts no more operations" }
+  public var description: String { "\(queueLabel) is closed and no longer accepts operations" }
 }
 
 extension Operation {

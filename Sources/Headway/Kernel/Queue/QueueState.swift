@@ -197,7 +197,7 @@ struct QueueState: ~Copyable {
     return true
   }
 
-  /// The result of adding an operation without the inbox.
+  /// The result of an addition without the inbox.
   enum Acceptance {
     /// It is in the lists.
     case accepted
@@ -318,7 +318,7 @@ struct ReleasedOperations {
   private var cancelled: OperationReference?
   /// The operations that became ready and have since left the queue.
   ///
-  /// `refused` contains operations that ended before they were added, or were added to a closed queue.
+  /// The list `refused` is for operations that ended before they were added, or were added to a closed queue.
   ///
   /// All are rare.
   private var newlyReady: [OperationReference]?

@@ -89,7 +89,7 @@ final class CoalescedWork: @unchecked Sendable {  // The lock of the keys protec
   let keys: CoalescingKeys
   let key: String
   let valueType: Any.Type
-  /// The operation, or nil before it is in the table and after it has ended.
+  /// The operation; nil before its entry is in the table and after the operation has ended.
   @exclusivity(unchecked) fileprivate(set) var operation: Operation?
   @exclusivity(unchecked) fileprivate(set) var phase = Phase.waiting
   /// How many callers have not cancelled their shares.

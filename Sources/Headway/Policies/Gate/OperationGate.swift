@@ -46,7 +46,7 @@ class OperationGate: Alarm, @unchecked Sendable {  // Properties that change lat
     return ResourceGate(resources, delay: delay, of: operation)
   }
 
-  /// This gate as a ``TimedGate``; nil if it has only a delay, resources and a key.
+  /// This gate as a ``TimedGate``; nil if it has only a delay, resources, and a key.
   var timed: TimedGate? { nil }
 
   /// The policy of the operation.
@@ -214,7 +214,7 @@ extension Operation {
   /// The gate of an operation that needs resources.
   final var resourceGate: ResourceGate? { policyGate?.needingResources }
 
-  /// The gate of an operation whose policy has more than a delay, resources and a key.
+  /// The gate of an operation whose policy has more than a delay, resources, and a key.
   final var timedGate: TimedGate? { policyGate?.timed }
 
   /// Records that the operation's delay has passed.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The gate of an operation whose policy has more than a delay, resources and a key.
+/// The gate of an operation whose policy has more than a delay, resources, and a key.
 ///
 /// Also used with a retry policy, and if several calls can share the operation.
 ///

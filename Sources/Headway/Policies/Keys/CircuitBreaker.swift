@@ -70,7 +70,7 @@ public struct CircuitBreaker: Sendable, Hashable, Codable {
 
 /// The state of a ``CircuitBreaker``.
 ///
-/// A state machine without a clock or locks. Times are in nanoseconds of the queue's clock.
+/// A state machine without a clock or locks. The queue's clock defines the times, in nanoseconds.
 struct BreakerState {
   private enum Phase {
     case closed(failureCount: Int)

@@ -253,11 +253,11 @@ extension KeyLane {
     let mayStart = limits.mayStart()
     for workerClass in WorkerClass.allCases {
       let representative = representatives[workerClass]?.operation
-      require(representative?.admission.isRepresentative != false, "a representative of ‘\(key)’ is not marked")
-      require(representative == nil || mayStart, "‘\(key)’ has a representative, and may not start")
+      require(representative?.admission.isRepresentative != false, "a representative of “\(key)” is not marked")
+      require(representative == nil || mayStart, "“\(key)” has a representative, and may not start")
     }
-    require(!mayStart || waiting.isEmpty || hasRepresentative, "‘\(key)’ has no representative")
-    require(memberCount > 0 || waitingCount == 0, "‘\(key)’ has operations and no members")
+    require(!mayStart || waiting.isEmpty || hasRepresentative, "“\(key)” has no representative")
+    require(memberCount > 0 || waitingCount == 0, "“\(key)” has operations and no members")
   }
 }
 #endif

@@ -1,6 +1,6 @@
 /// Determines whether operations of a key may start.
 ///
-/// A state machine without a clock or locks. Times are in nanoseconds of the queue's clock.
+/// A state machine without a clock or locks. The queue's clock defines the times, in nanoseconds.
 struct KeyLaneLimits {
   private(set) var policy: KeyPolicy
   /// Whether operations can wait for the limits of the policy.

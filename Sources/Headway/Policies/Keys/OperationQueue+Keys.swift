@@ -59,7 +59,7 @@ extension OperationQueue {
   fileprivate final func setKeyPolicy(_ policy: KeyPolicy?, of key: String?) {
     guard !isMain else { return }
     if let problem = policy?.problem {
-      misuse("The policy \(key.map { "of the key ‘\($0)’" } ?? "of all keys") of \(label) has \(problem).")
+      misuse("The policy \(key.map { "of the key “\($0)”" } ?? "of all keys") of \(label) has \(problem).")
     }
     let (alarms, clock) = update(collectingBatches: true) { state in
       // The limits count only the operations in batches that threads have begun.

@@ -1,6 +1,6 @@
 /// Determines how many operations a ``RateLimit`` allows to start at a given time.
 ///
-/// A state machine without a clock or locks. Times are in nanoseconds of the queue's clock.
+/// A state machine without a clock or locks. The queue's clock defines the times, in nanoseconds.
 struct RateLimiter {
   let limit: RateLimit
   private var bucket: TokenBucket

@@ -2,7 +2,7 @@
 ///
 /// A state machine without locks. An operation requests all of its resources when everything else is ready. It gets all
 /// of them or none. A request that can't be granted waits. No later request overtakes it on a resource that both need,
-/// unless both share it. As a result, conflicting requests are granted in the order in which they began to wait, and
+/// unless both share it. As a result, conflicting requests are granted in the order of their arrival, and
 /// operations that need one resource can't starve an operation that needs many.
 ///
 /// Waiting requests hold nothing, so there is no deadlock: the request that has waited longest is granted when the

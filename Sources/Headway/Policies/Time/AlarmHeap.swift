@@ -21,9 +21,9 @@ class Alarm: @unchecked Sendable {  // The lock of the clock protects the positi
   func ring(at now: ClockTime) {}
 }
 
-/// Alarms, ordered by time: a binary heap in which each alarm stores its position.
+/// Alarms, ordered by time: a binary heap whose alarms store their positions.
 ///
-/// Setting, changing and removing an alarm take O(log *n*).
+/// Setting, changing, and removing an alarm take O(log *n*).
 struct AlarmHeap {
   private var entries: [(time: ClockTime, alarm: Alarm)] = []
 

@@ -21,8 +21,8 @@ public struct TimeLimitError: Error, Sendable, Hashable {
 extension TimeLimitError: CustomStringConvertible {
   /// A sentence that names the limit, and how long the operation waited and ran.
   public var description: String {
-    let limit = code == .timeout ? "timeout" : "total timeout"
-    guard let runDuration else { return "The \(limit) of \(self.limit) passed before the operation started." }
-    return "The \(limit) of \(self.limit) passed: the operation waited \(waitDuration) and ran \(runDuration)."
+    let (name, waited) = (code == .timeout ? "timeout" : "total timeout", waitDuration.inMilliseconds)
+    guard let ran = runDuration else { return "The \(name) of \(limit) passed before the operation started." }
+    return "The \(name) of \(limit) passed: the operation waited \(waited) and ran \(ran.inMilliseconds)."
   }
 }

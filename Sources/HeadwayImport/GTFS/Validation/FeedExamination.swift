@@ -17,7 +17,7 @@ final class CollectedRowIssues: RowIssueHandler {
   func append(_ issues: [RowIssue]) {
     for row in issues {
       // The parts of a reason that differ from row to row are in quotes.
-      let kind = "\(row.table) \(row.status) \(row.reason.prefix { $0 != "‘" })"
+      let kind = "\(row.table) \(row.status) \(row.reason.prefix { $0 != "“" })"
       counts.withLock { $0[kind, default: 0] += 1 }
       rows.withLock { rows in
         if rows[kind, default: []].count < Self.mostExamples { rows[kind, default: []].append(row) }

@@ -1,4 +1,4 @@
-// Agencies, stops and routes.
+// Agencies, stops, and routes.
 extension FeedRule {
   static let network: [FeedRule] = agencies + stops + routes
 
@@ -6,19 +6,19 @@ extension FeedRule {
     missing("agency_id", "agency", when: "with several agencies", severalAgencies),
     missing("agency_url", "agency", when: "always", "1"),
     FeedRule(
-      .error, "inconsistent_agency_timezone", "agency", "agency_timezone is not that of the first agency",
+      .error, "inconsistent_agency_timezone", "agency", "agency_timezone differs from the first agency's",
       where: "agency_timezone <> (SELECT agency_timezone FROM agency ORDER BY rowid LIMIT 1)"),
   ]
 
   private static let location = "coalesce(location_type, 0)"
-  private static let place = "for stops, stations and entrances (location_type 0, 1, 2)"
+  private static let place = "for stops, stations, and entrances (location_type 0, 1, 2)"
 
   private static let stops: [FeedRule] = [
     missing("stop_name", "stops", when: place, "\(location) IN (0, 1, 2)"),
     missing("stop_lat", "stops", when: place, "\(location) IN (0, 1, 2)", code: "stop_without_location"),
     missing("stop_lon", "stops", when: place, "\(location) IN (0, 1, 2)", code: "stop_without_location"),
     missing(
-      "parent_station", "stops", when: "for entrances, nodes and boarding areas (location_type 2, 3, 4)",
+      "parent_station", "stops", when: "for entrances, nodes, and boarding areas (location_type 2, 3, 4)",
       "\(location) IN (2, 3, 4)", code: "location_without_parent_station"),
     FeedRule(
       .error, "station_with_parent_station", "stops", "a station (location_type 1) has a parent_station",

@@ -41,14 +41,14 @@ extension FeedRule {
     } + [
       FeedRule(
         .warning, "missing_recommended_field", "transfers",
-        "min_transfer_time is empty, and transfer_type 2 is about that", columns: ["from_stop_id", "to_stop_id"],
+        "min_transfer_time is empty, although transfer_type 2 requires it", columns: ["from_stop_id", "to_stop_id"],
         where: "transfer_type = 2 AND \(empty("min_transfer_time"))")
     ]
 
   private static let pathways: [FeedRule] = [
     FeedRule(
       .error, "missing_required_file", "pathways",
-      "there is an elevator (pathway_mode 5), for which levels.txt is required",
+      "there is an elevator (pathway_mode 5), which requires levels.txt",
       where: "pathway_mode = 5 AND NOT EXISTS (SELECT 1 FROM levels)"),
     FeedRule(
       .error, "missing_level_id", "stops", "level_id is empty, which is required at elevators",

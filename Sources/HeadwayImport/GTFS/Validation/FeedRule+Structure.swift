@@ -9,7 +9,7 @@ extension FeedRule {
     // Empty fields are NULL and also count as equal. The table has an index on its key.
     let isSame = table.key.map { "above.\($0) IS this.\($0)" }.joined(separator: " AND ")
     return FeedRule(
-      .error, "duplicate_key", table.name, "\(table.key.joined(separator: ", ")) is that of a row above",
+      .error, "duplicate_key", table.name, "\(table.key.joined(separator: ", ")) is the same as in a row above",
       source: """
         SELECT rowid AS record, * FROM \(table.name) AS this
         WHERE EXISTS (SELECT 1 FROM \(table.name) AS above WHERE \(isSame) AND above.rowid < this.rowid)

@@ -78,7 +78,7 @@ extension FeedRule {
         FROM stop_times WHERE NOT \(empty("shape_dist_traveled"))
         """, where: "shape_dist_traveled <= previous"),
     FeedRule(
-      .warning, "unsorted_stop_times", "stop_times", "the row comes after one of the same trip with a later stop",
+      .warning, "unsorted_stop_times", "stop_times", "the row follows one of the same trip with a later stop",
       source: """
         SELECT rowid AS record, trip_id, stop_sequence,
           lag(stop_sequence) OVER (PARTITION BY trip_id ORDER BY rowid) AS previous
@@ -88,7 +88,7 @@ extension FeedRule {
       .error, "start_and_end_range_out_of_order", "frequencies", "end_time is not after start_time",
       where: "\(seconds("end_time")) <= \(seconds("start_time"))"),
     FeedRule(
-      .error, "overlapping_frequency", "frequencies", "the time overlaps with that of another row of the trip",
+      .error, "overlapping_frequency", "frequencies", "the time overlaps with another row of the trip",
       source: """
         SELECT rowid AS record, *, \(seconds("start_time")) AS start, lag(\(seconds("end_time")))
           OVER (PARTITION BY trip_id ORDER BY \(seconds("start_time"))) AS previous

@@ -3,7 +3,7 @@ import Foundation
 public import Headway
 import Synchronization
 
-/// Finds errors and oddities in a GTFS feed: checks files, fields and rows against the conditions of the reference.
+/// Finds errors and oddities in a GTFS feed: checks files, fields, and rows against the conditions of the reference.
 ///
 /// ```swift
 /// let validator = try FeedValidator(folder: "vbb-2020")
@@ -70,7 +70,7 @@ private final class TemporaryFolder: Sendable {
     do {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     } catch {
-      throw ImportError(.database, path: path, context: "No temporary folder can be made.", underlyingError: error)
+      throw ImportError(.database, path: path, context: "A temporary folder can't be created.", underlyingError: error)
     }
   }
 

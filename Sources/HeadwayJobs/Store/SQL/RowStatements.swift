@@ -1,6 +1,6 @@
 // The statements of a store in an SQL database, under the functions of ``SQLJobRows``.
 //
-// Each description lists the parameters in the order of their numbers. Many statements have elements, such as jobs. If
+// Each description lists the parameters by number. Many statements have elements, such as jobs. If
 // parameters of the database can be lists, the statement receives one list for each value of the elements. Otherwise,
 // the statement is executed for each element. The other parameters follow.
 

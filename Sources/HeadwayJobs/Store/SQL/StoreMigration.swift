@@ -43,7 +43,7 @@
     guard stored <= version + 1 else {
       throw JobError(
         .newerSchema,
-        "The tables of jobs have version \(stored), but this program works with versions up to \(version + 1). Update "
+        "The job tables have version \(stored), but this program works with versions up to \(version + 1). Update "
           + "Headway in this program, or use \(place).")
     }
     return filter { $0.number > stored }

@@ -207,7 +207,7 @@ import Testing
     let error = try #require(operation.error as? OperationGraphError)
     #expect(error.code == .nodeFailed && error.nodeNames == ["parse"] && error.nodes.map(\.index) == [1])
     #expect(error.underlyingError as? Mishap == Mishap())
-    #expect("\(error)".hasPrefix("The node ‘parse’ failed: Mishap"))
+    #expect("\(error)".hasPrefix("The node “parse” failed: Mishap"))
     if case .failure? = operation.outcome {} else { Issue.record("\(String(describing: operation.outcome))") }
   }
 
@@ -274,7 +274,7 @@ import Testing
     let times = operation.nodeTimings
     #expect(times.first?.name == "first" && times.allSatisfy { $0.threadIndex == 0 && $0.startOffset >= .zero })
     #expect(times.contains { $0.name == "node 2" })
-    #expect(times[0].description == "‘first’ on thread 0: \(times[0].duration) after \(times[0].startOffset)")
+    #expect(times[0].description == "“first” on thread 0: \(times[0].duration) after \(times[0].startOffset)")
     #expect(
       graph.graphvizDescription() == """
         digraph {
@@ -352,7 +352,7 @@ import Testing
 
   // MARK: Stress
 
-  @Test("concurrent runs that are cancelled, fail and succeed all end") func stress() throws {
+  @Test("concurrent runs that are cancelled, fail, and succeed all end") func stress() throws {
     let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 200
     let seed = SystemRandomNumberGenerator().seed()
     var generator = SeededGenerator(seed: seed)

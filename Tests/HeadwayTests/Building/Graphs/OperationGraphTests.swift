@@ -101,7 +101,7 @@ import Testing
     #expect(error.nodes.map(\.index) == [1, 2, 3])
     #expect(error.nodeNames == ["first", "second", "node 3"])
     #expect(
-      "\(error)" == "The nodes wait for each other in a cycle: ‘first’ → ‘second’ → ‘node 3’ → ‘first’.")
+      "\(error)" == "The nodes wait for each other in a cycle: “first” → “second” → “node 3” → “first”.")
   }
 
   @Test("a node that waits for itself is a cycle") func selfEdge() throws {

@@ -129,9 +129,9 @@ import Testing
     let group = GroupOperation(name: "import", operations: [BlockOperation(name: "parse") { throw Mishap() }])
     let outer = GroupOperation(name: "all", operations: [group])
     OperationQueue().addOperations([outer], waitUntilFinished: true)
-    #expect(outer.description == "‘all’ (failed in ‘parse’: \(Mishap()))")
-    #expect(group.description == "‘import’ (failed in ‘parse’: \(Mishap()))")
-    #expect(group.diagnosis == "‘import’ has failed in ‘parse’: \(Mishap())")
+    #expect(outer.description == "“all” (failed in “parse”: \(Mishap()))")
+    #expect(group.description == "“import” (failed in “parse”: \(Mishap()))")
+    #expect(group.diagnosis == "“import” has failed in “parse”: \(Mishap())")
   }
 
   @Test("B4, Q10: the progress of a group counts its operations, including their fractions, and grows with them")
@@ -220,7 +220,7 @@ import Testing
     group.addOperation(member)
     queue.addOperation(group)
     await until { member.firstDependencyCycle().map { Set($0) } == [group, member] }
-    #expect(group.diagnosis.hasPrefix("‘ring’ is executing: it waits for all operations of queue ‘ring’, in a"))
+    #expect(group.diagnosis.hasPrefix("“ring” is executing: it waits for all operations of queue “ring”, in a"))
     member.cancel()
     try await group.untilSucceeded()
   }

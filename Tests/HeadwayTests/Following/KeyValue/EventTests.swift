@@ -33,7 +33,7 @@ import Testing
     for operation in operations { #expect(steps[operation] == ["added", "ready", "started", "finished"]) }
   }
 
-  @Test("Q14: each listener receives added, ready, started and finished for each operation, in this order")
+  @Test("Q14: each listener receives added, ready, started, and finished for each operation, in this order")
   func order() async {
     let queue = OperationQueue()
     var (first, second) = (queue.events.makeAsyncIterator(), queue.events.makeAsyncIterator())

@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  @Test("K2: changes of the queue's count are reported in order") func queueOrder() {
+  @Test("K2: changes of the operation count are reported in order") func queueOrder() {
     let queue = OperationQueue()
     let counts = EventRecorder(observing: queue, at: \.operationCount)
     onThreads(4) { _ in

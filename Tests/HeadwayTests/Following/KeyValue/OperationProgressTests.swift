@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("Q10: a progress that is part of another is never part of the queue's") func foreign() {
+  @Test("Q10: a progress that is part of another is never part of a queue's progress") func foreign() {
     let queue = Self.tracked(total: 1)
     let whole = OperationProgress(totalUnitCount: 1)
     let operation = BlockOperation {}
@@ -153,7 +153,7 @@ import Testing
     #expect(queue.progress.completedUnitCount == 1)
   }
 
-  @Test("Q10: a progress that is first read after the end is not part of the queue's") func after() {
+  @Test("Q10: a progress that is first read after the end is not part of a queue's progress") func after() {
     let queue = Self.tracked(total: 2)
     let operation = BlockOperation {}
     queue.addOperations([operation], waitUntilFinished: true)

@@ -237,7 +237,7 @@ import Testing
       }
       parts.last!.addChild(whole, withPendingUnitCount: 1)
     }
-    #expect(result.message.contains("the child would be a part of itself"))
+    #expect(result.message.contains("the child would belong to itself"))
   }
 
   @Test("Q10: units that several threads complete are all counted") func counting() {
@@ -252,7 +252,7 @@ import Testing
     #expect(progress.completedUnitCount == 40_000 && progress.isFinished)
   }
 
-  @Test("Q10: cancel, pause and resume call their handlers once, including those of children") func handlers() {
+  @Test("Q10: cancel, pause, and resume call their handlers once, including those of children") func handlers() {
     let record = EventRecorder<String>()
     func observe(_ progress: OperationProgress, as name: String) {
       progress.cancellationHandler = { record.record("\(name) cancelled") }

@@ -13,7 +13,7 @@ import Testing
     recording.operations.filter { $0.queue.map { recording.queues[$0].name } == name }
   }
 
-  @Test("Q19: a trace shows when operations were added, became ready, ran and finished, and what they waited for")
+  @Test("Q19: a trace shows when operations were added, became ready, ran, and finished, and what they waited for")
   func times() async {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue(name: "trace times", maxConcurrentOperationCount: 3)

@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("Q12: operations run one at a time, in insertion order, regardless of kind, priority and quality")
+  @Test("Q12: operations run one at a time, in insertion order, regardless of kind, priority, and quality")
   func strict() {
     let queue = OperationQueue(name: "fifo", order: .fifo)
     let record = Unprotected()
@@ -161,8 +161,8 @@ import Testing
     queue.addOperations([first, second, third], waitUntilFinished: false)
     #expect(
       second.diagnosis
-        == "‘second’ never runs, since it waits for a cycle: "
-        + "‘first’, which waits for ‘third’, which waits for ‘second’, which waits for ‘first’"
+        == "“second” never runs, since it waits for a cycle: "
+        + "“first”, which waits for “third”, which waits for “second”, which waits for “first”"
         || second.firstDependencyCycle()?.count == 3)
     // Through a cancelled operation that has its own code to run, which waits for none of them.
     final class OwnStart: Headway.Operation, @unchecked Sendable { override func start() { super.start() } }
@@ -174,7 +174,7 @@ import Testing
     queue.isSuspended = false
     first.removeDependency(third)
     #expect(second.firstDependencyCycle() == nil)
-    #expect(third.diagnosis == "‘third’ waits behind ‘second’ in queue ‘line’")
+    #expect(third.diagnosis == "“third” waits behind “second” in queue “line”")
     hold.start()
     queue.waitUntilAllOperationsAreFinished()
   }

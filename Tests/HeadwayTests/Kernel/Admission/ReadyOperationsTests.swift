@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("P2: inserting, removing and appending in any order preserves priority and order", arguments: 1...500)
+  @Test("P2: inserting, removing, and appending in any order preserves priority and order", arguments: 1...500)
   func random(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     // The numbers in each segment are greater than the numbers in the segment before. Within a segment, they are in any
@@ -95,7 +95,7 @@ import Testing
 }
 
 @Suite("Identity list", .hangLimit) struct IdentityListTests {
-  @Test("D1: the list keeps the order, finds and removes elements, short or long", arguments: [4, 16, 17, 40, 400])
+  @Test("D1: the list keeps the order, and finds and removes elements, short or long", arguments: [4, 16, 17, 40, 400])
   func random(size: Int) {
     var generator = SeededGenerator(seed: UInt64(size))
     var list = IdentityList<Edge>()

@@ -83,13 +83,13 @@ import Testing
     queue.addOperation(
       Work(census) { [queue, order, executor] operation in
         if isEndedElsewhere { onThreads(1) { _ in operation.finish() } } else { operation.finish() }
-        order.record("ended, \(queue.operationCount) are left")
+        order.record("ended, \(queue.operationCount) remain")
         executor.runSteps()
-        order.record("main() returns, \(queue.operationCount) are left")
+        order.record("main() returns, \(queue.operationCount) remain")
       })
     for number in 1...2 { queue.addOperation { [order] in order.record("\(number)") } }
     executor.runBatch(of: queue)
-    #expect(order.events == ["ended, 2 are left", "1", "2", "main() returns, 0 are left"])
+    #expect(order.events == ["ended, 2 remain", "1", "2", "main() returns, 0 remain"])
     #expect(census.now == 0)
   }
 
@@ -200,7 +200,7 @@ import Testing
     #expect(dependent.isCancelled && order.events == [] && queue.operationCount == 0)
   }
 
-  @Test("K1, D1, O6: observers, dependents and completion blocks of an operation that finishes in main()")
+  @Test("K1, D1, O6: observers, dependents, and completion blocks of an operation that finishes in main()")
   func notifies() {
     let operation = Work { [order] operation in
       operation.finish()

@@ -149,7 +149,7 @@ import Testing
   @Test("Q5, D1: a thread runs no user code between an operation and the one that it continues with") func continued() {
     let (operation, dependent, isExecuting) = (BlockOperation {}, BlockOperation {}, EventRecorder<Bool>())
     do {
-      // Another thread collects at that moment, and closes the batch if its thread is outside.
+      // Another thread collects at that moment and closes the batch if its thread is outside.
       let first = Freed { [queue] in
         isExecuting.record(dependent.isExecuting)
         queue.update(collectingBatches: true) { _ in }

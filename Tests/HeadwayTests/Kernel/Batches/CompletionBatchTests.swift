@@ -63,7 +63,7 @@ import Testing
       operation.completionBlock = { [unowned operation, unowned queue] in
         let end = operation.isFinished ? "finished" : "executing"
         let context = OperationQueue.current == nil ? "outside" : "in the queue"
-        order.record("\(number) is \(end), \(context), \(queue.operationCount) are left")
+        order.record("\(number) is \(end), \(context), \(queue.operationCount) remain")
       }
       queue.addOperation(operation)
     }
@@ -72,7 +72,7 @@ import Testing
     executor.runBatch(of: queue, isOfPool: true)
     #expect(
       order.events == [
-        "0 runs", "0 is finished, outside, 2 are left", "1 runs", "1 is finished, outside, 1 are left", "2 runs",
+        "0 runs", "0 is finished, outside, 2 remain", "1 runs", "1 is finished, outside, 1 remain", "2 runs",
       ])
     #expect(queue.dueCompletions.load(ordering: .acquiring) == 0)
   }

@@ -45,7 +45,7 @@ import Testing
     #expect(chain.isEmpty && freed.value == 2 && reference == nil)
   }
 
-  @Test("O6, O8: each operation is deinitialized once, regardless of which thread frees its memory")
+  @Test("O6, O8: each operation is deinitialized once, no matter what thread frees its memory")
   func roundTrips() async throws {
     let (freed, runs, count) = (Counter(), Counter(), 2_000)
     let queue = OperationQueue()

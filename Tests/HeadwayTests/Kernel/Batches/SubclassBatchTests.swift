@@ -145,7 +145,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("O2, C4: observing, cancelling or failing a subclass works the same in a batch as separately") func special() {
+  @Test("O2, C4: observing, cancelling, or failing a subclass works the same in a batch as separately") func special() {
     struct Fault: Error {}
     final class Failing: Headway.Operation, @unchecked Sendable {
       override func main() throws { throw Fault() }

@@ -75,7 +75,7 @@ import Testing
     }
     let state = isRunning ? "executing" : "finished"
     #expect(
-      result.message.contains("addExecutionBlock(_:) on ‘parse’ (\(state)): add blocks before the operation starts."))
+      result.message.contains("addExecutionBlock(_:) on “parse” (\(state)): add blocks before the operation starts."))
   }
 
   @Test("B1: a block that is added while the queue starts the operation runs, too") func addingWhileStarting() {
@@ -104,7 +104,7 @@ import Testing
       token.invalidate()
     }
     #expect(
-      result.message.contains("addExecutionBlock(_:) on ‘parse’ (executing): add blocks before the operation starts."))
+      result.message.contains("addExecutionBlock(_:) on “parse” (executing): add blocks before the operation starts."))
   }
 
   @Test("O8: an operation that was cancelled before it ran releases its blocks", arguments: [true, false])
@@ -154,7 +154,7 @@ import Testing
     #expect(finished.error == nil)
   }
 
-  @Test("B5: the outcome is success, failure or cancelled; a cancelled operation stays cancelled if it throws")
+  @Test("B5: the outcome is success, failure, or cancelled; a cancelled operation stays cancelled if it throws")
   func outcomes() {
     func outcome(of operation: Headway.Operation) -> String {
       switch operation.outcome {

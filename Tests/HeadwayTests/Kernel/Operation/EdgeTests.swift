@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("D7: further dependencies are found, removed and listed in insertion order, however many there are")
+  @Test("D7: further dependencies are found, removed, and listed in insertion order, however many there are")
   func furtherDependencies() {
     var generator = SeededGenerator(seed: 1)
     let dependent = BlockOperation {}

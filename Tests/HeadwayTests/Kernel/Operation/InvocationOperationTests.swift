@@ -63,12 +63,12 @@ import Testing
     #expect(operation.result == nil && operation.isFinished)
   }
 
-  @Test("B2: replacing the method after the start is a programmer's error") func exchangedLate() async {
+  @Test("B2: replacing the method after the start stops the process") func exchangedLate() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let operation = InvocationOperation(target: Controller(), method: Controller.double, argument: 1)
       operation.start()
       operation.method = Controller.double
     }
-    #expect(result.message.contains("exchange it before the operation starts"))
+    #expect(result.message.contains("replace it before the operation starts"))
   }
 }

@@ -34,7 +34,7 @@ import Testing
 
   @Test("X10: a retry policy of an operation that can't run again stops the process") func retryOfBlock() async {
     expectMessage(
-      "The policy of ‘save’ has a retry policy, but only the function of a TaskOperation can run again",
+      "The policy of “save” has a retry policy, but only the function of a TaskOperation can run again",
       in: await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         BlockOperation(name: "save").policy = OperationPolicy(retry: .never)
       })
@@ -42,12 +42,12 @@ import Testing
 
   @Test("X1, X5: an empty resource name and an empty coalescing key stop the process") func names() async {
     expectMessage(
-      "The policy of ‘save’ has a resource with an empty name",
+      "The policy of “save” has a resource with an empty name",
       in: await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         BlockOperation(name: "save").policy = OperationPolicy(sharedResources: [""])
       })
     expectMessage(
-      "queue ‘pages’ with an empty key: use a key that identifies the work",
+      "queue “pages” with an empty key: use a key that identifies the work",
       in: await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         OperationQueue(name: "pages").addTask(coalescing: "") {}
       })
@@ -56,7 +56,7 @@ import Testing
   @Test("W3: awaiting an operation that is not in a queue is reported, and the wait continues") func neverAdded() async
   {
     expectMessage(
-      "‘parse’ (ready) is awaited, but is not in a queue: add it to a queue, or call its start().",
+      "“parse” (ready) is awaited, but is not in a queue: add it to a queue, or call its start().",
       in: await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
         let operation = TaskOperation { 7 }
         operation.name = "parse"
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test("O2: finish() before the start is reported, unless the operation was cancelled") func earlyFinish() async {
-    let text = "finish() was called on ‘load’ (ready), which has not started"
+    let text = "finish() was called on “load” (ready), which has not started"
     expectMessage(
       text,
       in: await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {

@@ -68,7 +68,7 @@ import Testing
       operation.addDependency(BlockOperation {})
       operation.start()
     }
-    #expect(result.message.contains("start() on ‘parse’ (pending), which is not ready"))
+    #expect(result.message.contains("start() on “parse” (pending), which is not ready"))
   }
 
   @Test("O5: start() on an executing operation is a programmer's error that names it") func startExecuting() async {
@@ -80,7 +80,7 @@ import Testing
       operation.name = "again"
       operation.start()
     }
-    #expect(result.message.contains("start() on ‘again’ (executing), which is executing"))
+    #expect(result.message.contains("start() on “again” (executing), which is executing"))
   }
 
   @Test("O5: calling start() on an operation in a queue is a programmer's error") func startEnqueued() async {
@@ -126,27 +126,27 @@ import Testing
     queue.name = "import"
     queue.isSuspended = true
     queue.addOperation(store)
-    #expect(parse.description == "‘parse’ (ready)")
-    #expect(store.description == "‘store’ (pending)")
+    #expect(parse.description == "“parse” (ready)")
+    #expect(store.description == "“store” (pending)")
     #expect(
       store.debugDescription
-        == "BlockOperation ‘store’ (pending); in queue ‘import’; priority high; 25 % done; waits for ‘parse’")
-    #expect(queue.description == "queue ‘import’ (1 operation, suspended)")
+        == "BlockOperation “store” (pending); in queue “import”; priority high; 25% done; waits for “parse”")
+    #expect(queue.description == "queue “import” (1 operation, suspended)")
     #expect(Counting().description == "Counting (ready)")
     parse.cancel()
-    #expect(parse.description == "‘parse’ (finished, cancelled)")
+    #expect(parse.description == "“parse” (finished, cancelled)")
     queue.isSuspended = false
     queue.waitUntilAllOperationsAreFinished()
-    #expect(store.description == "‘store’ (finished)")
+    #expect(store.description == "“store” (finished)")
   }
 
   @Test("O7: the description and the diagnosis of a failed operation include its error") func failedDescription() {
     let (upload, notice) = (BlockOperation(name: "upload") { throw Mishap() }, BlockOperation(name: "notice") {})
     notice.addDependency(upload, requiring: .success)
     OperationQueue().addOperations([upload, notice], waitUntilFinished: true)
-    #expect(upload.description == "‘upload’ (failed: \(Mishap()))")
-    #expect(upload.diagnosis == "‘upload’ has failed: \(Mishap())")
-    #expect(notice.description == "‘notice’ (cancelled: ‘upload’, which was required to succeed, failed: \(Mishap()))")
+    #expect(upload.description == "“upload” (failed: \(Mishap()))")
+    #expect(upload.diagnosis == "“upload” has failed: \(Mishap())")
+    #expect(notice.description == "“notice” (cancelled: “upload”, which was required to succeed, failed: \(Mishap()))")
   }
 }
 

@@ -8,7 +8,7 @@ import Testing
   /// of the failure.
   @Test(
     "B5, C6, D3: a dependent that required a failed operation has failed, whatever observers cancel when notified",
-    arguments: ["all of its queue", "itself", "itself, and has left"])
+    arguments: ["all of its queue", "itself", "itself after it has left"])
   func cancelledInFailureHandler(kind: String) {
     let (queue, executor) = (OperationQueue(), StepExecutor())
     executor.control(queue)
@@ -18,7 +18,7 @@ import Testing
     queue.failureHandler = { [unowned queue] operation, _ in
       guard operation === failedDependency else { return }
       if kind == "all of its queue" { queue.cancelAllOperations() } else { dependent.cancel() }
-      if kind == "itself, and has left" { executor.runSteps() }
+      if kind == "itself after it has left" { executor.runSteps() }
     }
     queue.addOperations([failedDependency, dependent], waitUntilFinished: false)
     executor.runSteps()

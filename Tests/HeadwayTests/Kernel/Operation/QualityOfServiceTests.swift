@@ -103,7 +103,7 @@ import Testing
     let ends = (0..<64).map { _ in queue.occupy() }
     let values = EventRecorder<Int32>()
     let waiting = operation(.default, values)
-    // Until it is raised, so no worker of the queue's class takes it earlier.
+    // Until it is raised, so no worker of its queue takes it earlier.
     let raised = BlockOperation {}
     waiting.addDependency(raised)
     queue.addOperation(waiting)

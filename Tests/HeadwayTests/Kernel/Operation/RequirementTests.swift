@@ -18,7 +18,7 @@ import Testing
     let error = parse.error as? DependencyError
     #expect(error?.failedDependency === fetch)
     #expect(error?.underlyingError as? Mishap == Mishap())
-    #expect(error.map { "\($0)" }?.hasPrefix("‘fetch’, which was required to succeed, failed: ") == true)
+    #expect(error.map { "\($0)" }?.hasPrefix("“fetch”, which was required to succeed, failed: ") == true)
   }
 
   @Test("D3: the same holds if it was cancelled") func cancelled() {
@@ -29,7 +29,7 @@ import Testing
     first.cancel()
     queue.waitUntilAllOperationsAreFinished()
     #expect(second.isCancelled)
-    #expect("\(second.error!)" == "‘first’, which was required to succeed, was cancelled")
+    #expect("\(second.error!)" == "“first”, which was required to succeed, was cancelled")
   }
 
   @Test("D3: the effect propagates down the graph, and names the first failed dependency") func chain() {

@@ -82,7 +82,7 @@ import Testing
     #expect(error?.operations == failed)
     #expect(
       "\(error!)"
-        == "none of the operations has succeeded: ‘2’ (failed: Mishap(name: \"mishap\")), ‘0’ (finished, cancelled)")
+        == "none of the operations has succeeded: “2” (failed: Mishap(name: \"mishap\")), “0” (finished, cancelled)")
     await #expect(throws: NoSuccessError.self) { try await Operation.untilFirstSucceeded([Operation]()) }
   }
 

@@ -9,7 +9,7 @@ import Testing
 @Suite("Cancelling together", .hangLimit) struct CancellingTogetherTests {
   /// An operation that ends when it is cancelled.
   ///
-  /// It returns from `cancel()` only after a pause in which another operation could start and finish.
+  /// It returns from `cancel()` only after a pause that is long enough for another operation to start and finish.
   private final class EndsWhenCancelled: AsynchronousOperation, @unchecked Sendable {
     private let home: OperationQueue
 
@@ -51,7 +51,7 @@ import Testing
 
   enum Way: CaseIterable, Sendable { case all, drain, emptyDrain, progress, group }
 
-  @Test("C6, C8, Q17: none of the waiting operations starts, whichever code cancels them", arguments: Way.allCases)
+  @Test("C6, C8, Q17: none of the waiting operations starts, no matter what code cancels them", arguments: Way.allCases)
   func waiting(way: Way) async throws {
     let group = GroupOperation(maxConcurrentOperationCount: 1)
     let queue = way == .group ? group.operationQueue : OperationQueue(limit: 1)

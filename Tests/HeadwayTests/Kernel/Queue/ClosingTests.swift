@@ -111,7 +111,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
     reports.waitForEvents(count: 3)
     #expect(
-      reports.events == Array(repeating: "a queue without a name is closed and accepts no more operations", count: 3))
+      reports.events == Array(repeating: "a queue without a name is closed and no longer accepts operations", count: 3))
   }
 
   @Test("Q17: the operations that a queue holds when it is closed run") func accepted() async throws {
@@ -225,10 +225,10 @@ import Testing
     queue.addOperation(waiting)
     queue.close()
     queue.addOperation(late)
-    #expect(queue.description == "queue ‘import’ (1 operation, suspended, closed)")
-    #expect(waiting.diagnosis == "‘parse’ is suspended in queue ‘import’; the queue is closed")
-    #expect(late.diagnosis == "‘save’ was cancelled: queue ‘import’ is closed and accepts no more operations")
-    #expect(late.description == "‘save’ (cancelled: queue ‘import’ is closed and accepts no more operations)")
+    #expect(queue.description == "queue “import” (1 operation, suspended, closed)")
+    #expect(waiting.diagnosis == "“parse” is suspended in queue “import”; the queue is closed")
+    #expect(late.diagnosis == "“save” was cancelled: queue “import” is closed and no longer accepts operations")
+    #expect(late.description == "“save” (cancelled: queue “import” is closed and no longer accepts operations)")
     queue.cancelAllOperations()
   }
 

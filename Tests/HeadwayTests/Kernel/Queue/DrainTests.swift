@@ -60,10 +60,10 @@ import Testing
     #expect(
       report
         == DrainReport(
-          finishedCount: 1, cancelledCount: 7, runningOperationDescriptions: ["‘stubborn’ (executing, cancelled)"])
+          finishedCount: 1, cancelledCount: 7, runningOperationDescriptions: ["“stubborn” (executing, cancelled)"])
     )
     #expect(
-      "\(report)" == "1 finished, 7 cancelled, of which 1 still running: ‘stubborn’ (executing, cancelled)"
+      "\(report)" == "1 finished, 7 cancelled, including 1 still running: “stubborn” (executing, cancelled)"
         && !report.isComplete)
     for operation in waiting { try await operation.untilFinished() }
     #expect(waiting.allSatisfy { $0.outcome.isCancelled } && !barrierRan.isOpen && !stubborn.isFinished)

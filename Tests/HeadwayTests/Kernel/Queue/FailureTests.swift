@@ -96,7 +96,7 @@ import Testing
     queue.addOperations(operations, waitUntilFinished: true)
     #expect(eventually { reports.count >= 3 })
     #expect(reports.events.map(\.name).sorted() == ["a", "b", "c"])
-    #expect(reports.events.filter { $0.error == "by ‘a’" }.map(\.name).sorted() == ["b", "c"])
+    #expect(reports.events.filter { $0.error == "by “a”" }.map(\.name).sorted() == ["b", "c"])
   }
 
   @Test(

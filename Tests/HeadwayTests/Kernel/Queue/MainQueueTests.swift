@@ -80,7 +80,7 @@ import Testing
     #expect(main.underlyingQueue?.label == DispatchQueue.main.label)
   }
 
-  @Test("Q7: priorities, dependencies and cancellation work on the main queue") func rulesHold() async {
+  @Test("Q7: priorities, dependencies, and cancellation work on the main queue") func rulesHold() async {
     await #expect(processExitsWith: .success) {
       let record = EventRecorder<Int>()
       let main = OperationQueue.main

@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("Q2: adding a queued, executing or finished operation is a programmer's error", arguments: Wrong.allCases)
+  @Test("Q2: adding a queued, executing, or finished operation stops the process", arguments: Wrong.allCases)
   func adding(wrong: Wrong) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [wrong] in
       let queue = OperationQueue()
@@ -72,8 +72,8 @@ import Testing
       if wrong == .executing || wrong == .finished { operation.start() }
       queue.addOperation(operation)
     }
-    #expect(result.message.contains("‘parse’ ("))
-    #expect(result.message.contains("was added to queue ‘import’, but \(wrong.reason)"))
+    #expect(result.message.contains("“parse” ("))
+    #expect(result.message.contains("was added to queue “import”, but \(wrong.reason)"))
   }
 
   @Test("Q2: a batch is checked as a whole before any of it is added") func batch() async {
@@ -182,7 +182,7 @@ import Testing
       queue.name = "import"
       queue.maxConcurrentOperationCount = -2
     }
-    #expect(result.message.contains("maxConcurrentOperationCount of queue ‘import’ was set to -2"))
+    #expect(result.message.contains("maxConcurrentOperationCount of queue “import” was set to -2"))
   }
 
   @Test("Q4: suspension stops starting, but not running operations, and adding continues") func suspension() {

@@ -129,7 +129,7 @@ private actor Journal {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = OperationQueue(name: "pages", maxConcurrentOperationCount: 1).asUnownedSerialExecutor()
     }
-    #expect(result.message.contains("queue ‘pages’ can't be the executor of an actor"))
+    #expect(result.message.contains("queue “pages” can't be the executor of an actor"))
     #expect(result.message.contains("make it with order: .fifo"))
   }
 

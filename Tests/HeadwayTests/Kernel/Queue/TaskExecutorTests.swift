@@ -123,7 +123,7 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       OperationQueue(name: "pages", maxConcurrentOperationCount: 1).addOperation { @MainActor in }
     }
-    #expect(result.message.contains("A block of the main actor was added to queue ‘pages’"))
+    #expect(result.message.contains("A block of the main actor was added to queue “pages”"))
     #expect(result.message.contains("use OperationQueue.main or addTask"))
   }
 

@@ -29,7 +29,7 @@ import Testing
     #expect(isConcurrent ? crowd.most >= 2 : crowd.most == 1)
   }
 
-  @Test("Q9: the queue's own limit, priorities, dependencies and suspension apply there") func rulesHold() {
+  @Test("Q9: the queue's own limit, priorities, dependencies, and suspension apply there") func rulesHold() {
     let queue = OperationQueue(limit: 1)
     queue.underlyingQueue = .global()
     queue.isSuspended = true
@@ -127,7 +127,7 @@ import Testing
       queue.addOperation {}
       queue.underlyingQueue = .global()
     }
-    #expect(result.message.contains("The underlying queue of queue ‘busy’ was set while it held operations"))
+    #expect(result.message.contains("The underlying queue of queue “busy” was set while it held operations"))
   }
 
   @Test("Q9: it can be the main dispatch queue") func mainDispatchQueue() async throws {

@@ -194,7 +194,7 @@ import Testing
       if kind == "by hand" { return operation.start() }
       OperationQueue().addOperations([operation], waitUntilFinished: true)
     }
-    #expect(result.message.contains("waitUntilFinished() on ‘narcissus’ (executing) from inside its main()"))
+    #expect(result.message.contains("waitUntilFinished() on “narcissus” (executing) from inside its main()"))
   }
 
   @Test("W4: an operation that waits for all operations of its queue is reported") func waitsForItsQueue() async {
@@ -205,7 +205,7 @@ import Testing
     }
     #expect(
       result.message.contains(
-        "waitUntilAllOperationsAreFinished() on queue ‘loop’ from inside one of its operations"))
+        "waitUntilAllOperationsAreFinished() on queue “loop” from inside one of its operations"))
   }
 
   @Test("W4: waiting for another queue from inside an operation is allowed") func waitsForAnotherQueue() {

@@ -9,7 +9,7 @@ extension Operation {
   /// - Returns: True if the dependency had already finished, so this operation can't wait for it.
   @discardableResult
   final func link(to operation: Operation, requiresSuccess: Bool = false) -> Bool {
-    require(operation !== self, "\(self) was made to depend on itself: it would never be ready.")
+    require(operation !== self, "\(self) can't depend on itself: it would never be ready.")
     if requiresSuccess { operation.addSuccessDependent(self) }
     // Any thread that ends the dependency from now on closes its stack.
     var hasFinished = operation.state.announceEdges().phase == .finished

@@ -64,7 +64,7 @@ struct OperationStateMachine: ~Copyable {
     word.store(OperationWord.initial.rawValue | OperationWord.reserved | enqueued, ordering: .relaxed)
   }
 
-  /// Marks a ready operation as reserved, enqueued and listed, before any other thread has a reference to it.
+  /// Marks a ready operation as reserved, enqueued, and listed, before any other thread has a reference to it.
   func listUnshared() {
     let entered = OperationWord.reserved | OperationWord.enqueued | OperationWord.listed
     word.store(OperationWord.initial.rawValue | entered | OperationWord.wasReady, ordering: .relaxed)
@@ -138,7 +138,7 @@ struct OperationStateMachine: ~Copyable {
     return false
   }
 
-  /// Changes the state from executing to finished, settled and notified in one step, unless the end requires special
+  /// Changes the state from executing to finished, settled, and notified in one step, unless the end requires special
   /// handling.
   ///
   /// - Parameter withCompletionBlock: True if the caller takes the completion block afterwards.
@@ -157,7 +157,7 @@ struct OperationStateMachine: ~Copyable {
     return false
   }
 
-  /// Changes the state from pending to finished, settled and notified in one step, if the operation was cancelled and
+  /// Changes the state from pending to finished, settled, and notified in one step, if the operation was cancelled and
   /// its end requires no special handling.
   ///
   /// Called under the queue's lock.
