@@ -122,3 +122,19 @@
   /// Deletes a schedule and returns its name: name.
   static var delete: String { get }
 }
+
+/// Statements about statistics.
+@_spi(JobStore) public protocol StatisticsStatements {
+  /// Inserts the activity of groups: time, and the columns of ``ActivityColumns``.
+  static var insertActivity: String { get }
+  /// Inserts the activity of one group, with the same parameters, none of which is a list.
+  static var insertActivityOfGroup: String { get }
+  /// Deletes the oldest activity and returns its time and its columns: limit.
+  static var takeActivity: String { get }
+  /// Returns the rows of periods, as ``ActivityColumns/readRow(_:)`` expects: levels, beginnings.
+  static var find: String { get }
+  /// Inserts or replaces rows of periods: level, beginning, and the columns of ``ActivityColumns``.
+  static var put: String { get }
+  /// Deletes the first rows of a level that begin before a time: level, time, limit.
+  static var deleteExpired: String { get }
+}
