@@ -105,8 +105,9 @@ struct DashboardChange {
     }
     let list = try ListFilter(form)
     guard list.until != nil, action.applies(to: list.state) else { throw Refusal.badForm }
-    let name = try await changes.begin(action, action.filter(list, at: jobs.store.now), on: jobs)
-    return Link.to("/jobs", list.fields.filter { $0.0 != "until" } + [("change", name)])
+    let search = ListSearch(jobs, hiding: redactedKeys)
+    let name = try await changes.begin(action, action.filter(list, at: jobs.store.now), in: search)
+    return Link.to("/jobs", list.listFields + [("change", name)])
   }
 
   /// Makes the changes of the form on the page of a job.
@@ -116,7 +117,7 @@ struct DashboardChange {
     func page(_ result: String) -> String { Link.to("/job/\(number)", ["done": result]) }
     guard let job = try await jobs.job(id), JobState.changeable.contains(job.state) else { return page("nothing") }
     let now = jobs.store.now
-    let shown = JobForm(job, hiding: redactedKeys)
+    let shown = JobForm(job, hiding: redactedKeys, zone: PageZone(named: form["zone"]) ?? .utc)
     guard version == shown.version else { return page("nothing") }
     let changes = try shown.changes(in: form, at: now)
     guard !changes.isEmpty else { return page("same") }
