@@ -21,16 +21,8 @@ extension Readable {
       ? "\((perMinute * 10).rounded() / 10) / min" : "\(number(Int(min(perMinute.rounded(), 1e15)))) / min"
   }
 
-  /// Returns the first line of a text, shortened.
-  static func line(_ text: String, length: Int = 160) -> String {
-    let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-    return line.count > length ? line.prefix(length - 1) + "…" : line
-  }
-
   /// Returns a sentence, with a capital letter and a period.
-  static func sentence(_ text: String) -> String {
-    text.prefix(1).uppercased() + text.dropFirst() + (text.last.map { ".?!…".contains($0) } ?? true ? "" : ".")
-  }
+  static func sentence(_ text: String) -> String { text.prefix(1).uppercased() + ended(text).dropFirst() }
 
   /// Returns the time when a job entered its state, or is due if it is scheduled.
   static func time(of job: JobRecord) -> StoreTime {
