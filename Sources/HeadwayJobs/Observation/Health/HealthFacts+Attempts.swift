@@ -4,30 +4,35 @@ extension HealthFacts {
   private static let badFailedPart = 0.5
 
   var attempts: [JobsHealth.Finding] {
-    let minutes = Readable.duration(RecentRates.recentInterval)
     let good = JobsHealth.Finding.good("Attempts", "Few attempts fail.", link: .errors)
     return findings(rates.failing(options), "kind", else: good) { failing in
-      let numbers = failing.numbers
-      let part = numbers.succeeded == 0 ? "All attempts" : "\(Readable.percent(numbers.failedPart)) of the attempts"
-      let period = failing.before == nil ? "hour" : minutes
+      let activity = failing.activity
+      let isAll = activity.succeeded == 0
+      let part = isAll ? "All attempts" : "\(Readable.percent(activity.failedPart)) of the attempts"
+      let period = failing.isRecent ? Readable.duration(RecentRates.interval) : "hour"
       var text =
-        "\(part) of ‘\(failing.kind)’ failed in the last \(period): \(Readable.number(numbers.failedAttempts)) of "
-        + Readable.number(numbers.attempts)
+        "\(part) of \(Self.name(failing.kind)) failed in the last \(period): "
+        + Readable.number(activity.failedAttempts) + (isAll ? "" : " of \(Readable.number(activity.attempts))")
       if let before = failing.before, before.attempts > 0 {
         text += ", and \(Readable.percent(before.failedPart)) in the hour before"
       }
       text += "."
       if let error = lastError(of: failing.kind) { text += " The last error: \(Readable.ended(error))" }
       return JobsHealth.Finding(
-        level: numbers.failedPart < Self.badFailedPart ? .warning : .bad, name: "Attempts", text: text,
-        link: link(of: failing.kind))
+        level: activity.failedPart < Self.badFailedPart ? .warning : .bad, name: "Attempts", text: text,
+        link: link(to: failing.kind))
     }
   }
 
   /// The jobs of the kind that wait for another attempt or, if there are none, those that have failed.
-  private func link(of kind: JobKind) -> JobsHealth.Link {
+  private func link(to kind: JobKind) -> JobsHealth.Link {
+    guard kind.rawValue != JobStatistics.rest else { return .errors }
     let state = retrying.contains { $0.kind == kind } ? JobState.retrying : .failed
     return .jobs(JobFilter(states: [state], kinds: [kind]))
+  }
+
+  private static func name(_ kind: JobKind) -> String {
+    kind.rawValue == JobStatistics.rest ? "many kinds" : "‘\(kind)’"
   }
 
   private func lastError(of kind: JobKind) -> String? {
@@ -44,39 +49,45 @@ extension HealthFacts {
       "\(Readable.percent(part)) of the jobs that ended in the last hour have failed (\(Readable.number(failures.count)) "
       + "of \(Readable.number(count))\(count >= overview.countLimit ? "+" : ""))."
     let isMuch = failures.count > options.maxFailureCount && part > options.maxFailedPart
-    // The kind with the most failures.
-    let kinds = Dictionary(grouping: failures, by: \.kind).sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
-    let kind = kinds.count == 1 ? kinds.first?.key : nil
+    let kinds = Set(failures.map(\.kind))
     return [
       JobsHealth.Finding(
         level: isMuch ? .bad : .good, name: "Failures", text: text,
-        link: .jobs(JobFilter(states: [.failed], kinds: kind.map { [$0] })))
+        link: .jobs(JobFilter(states: [.failed], kinds: kinds.count == 1 ? kinds : nil)))
     ]
   }
 
-  /// Jobs whose processes died can end further processes if they run again.
+  /// Processes that died while they ran jobs.
+  ///
+  /// When another worker has taken over the jobs of a dead worker, the store no longer knows that worker.
   var crashes: [JobsHealth.Finding] {
-    let crashed = failed.filter { $0.reason?.code == .crashed }
-    let good = JobsHealth.Finding.good("Crashes", "No job has failed in the last hour because processes died.")
-    return findings(crashed, "job", else: good) { job in
-      .warning(
-        "Crashes",
-        "Job \(job.id) (\(job.settings.label ?? job.kind.rawValue)) has failed because \(job.crashCount) processes died "
-          + "while they ran it. Find out why before you retry the job.", link: .jobs(.id(job.id)))
+    let crashed = rates.hour.filter { $0.value.crashes > 0 }
+      .sorted { ($1.value.crashes, $0.key) < ($0.value.crashes, $1.key) }
+    let good = JobsHealth.Finding.good("Crashes", "No process has died in the last hour while it ran a job.")
+    return findings(crashed, "kind", else: good) { kind, activity in
+      let times = activity.crashes == 1 ? "once" : "\(Readable.number(activity.crashes)) times"
+      let text = "Processes died \(times) in the last hour while they ran a job of \(Self.name(kind))."
+      guard let job = failed.first(where: { $0.kind == kind && $0.reason?.code == .crashed }) else {
+        return .warning("Crashes", "\(text) See the logs of the workers.", link: Self.link(toAll: kind))
+      }
+      return .warning(
+        "Crashes", "\(text) Job \(job.id) has failed because of this. Find the cause before you retry the job.",
+        link: .jobs(.id(job.id)))
     }
+  }
+
+  private static func link(toAll kind: JobKind) -> JobsHealth.Link {
+    .jobs(JobFilter(kinds: kind.rawValue == JobStatistics.rest ? nil : [kind]))
   }
 
   var retries: [JobsHealth.Finding] {
     let count = overview.snapshot.queues.reduce(0) { min($0 + $1.counts[.retrying], Self.countLimit + 1) }
     guard count > 0 else { return [.good("Retries", "No job waits for another attempt.")] }
-    let ended = overview.endings.count
-    let isMuch = count > options.maxFailureCount && Double(count) > Double(ended) * options.maxFailedPart
-    let due = retrying.compactMap(\.dueTime).min()
-    let next = due.map { $0 > overview.time ? ", the next one in \(Readable.duration($0 - overview.time))" : "" } ?? ""
+    let isMuch = count > options.maxFailureCount && Double(count) > Double(overview.endings.count) * options.maxFailedPart
     return [
       JobsHealth.Finding(
         level: isMuch ? .warning : .good, name: "Retries",
-        text: "\(jobs(count, "waits", "wait")) for another attempt after an error\(next).",
+        text: "\(jobs(count, "waits", "wait")) for another attempt after an error.".capitalizedFirst,
         link: .jobs(JobFilter(states: [.retrying])))
     ]
   }

@@ -25,7 +25,7 @@ extension HealthFacts {
   var waits: [JobsHealth.Finding] {
     let late = served.compactMap { queue -> LateQueue? in
       guard let start = queue.oldestWaitStartTime, overview.time - start > options.maxWait else { return nil }
-      let (wait, usual) = (overview.time - start, rates.waits[queue.name])
+      let (wait, usual) = (overview.time - start, rates.usualWait(in: queue.name))
       return usual.map { wait > $0 * 2 } ?? true ? LateQueue(queue: queue, wait: wait, usual: usual) : nil
     }
     let good = JobsHealth.Finding.good("Waits", "No job has waited unusually long for a worker.")
@@ -44,31 +44,31 @@ extension HealthFacts {
   }
 
   var growth: [JobsHealth.Finding] {
-    let minutes = Readable.duration(RecentRates.recentInterval)
-    let growing = served.compactMap { queue -> (queue: JobQueueSnapshot, numbers: RecentRates.Numbers)? in
-      guard let numbers = rates.queues[queue.name]?.recent,
-        numbers.enqueued - numbers.ended > options.maxFailureCount,
-        workTime(of: queue, numbers) ?? .seconds(Int64.max) > options.maxWait
+    let minutes = Readable.duration(RecentRates.interval)
+    let growing = served.compactMap { queue -> (queue: JobQueueSnapshot, activity: JobActivity)? in
+      guard let activity = rates.queues[queue.name],
+        activity.enqueued - activity.ended > options.maxFailureCount,
+        workTime(of: queue, activity) ?? .seconds(Int64.max) > options.maxWait
       else { return nil }
-      return (queue, numbers)
+      return (queue, activity)
     }
     let ordered = growing.sorted {
-      ($1.numbers.enqueued - $1.numbers.ended, $0.queue.name) < ($0.numbers.enqueued - $0.numbers.ended, $1.queue.name)
+      ($1.activity.enqueued - $1.activity.ended, $0.queue.name) < ($0.activity.enqueued - $0.activity.ended, $1.queue.name)
     }
     let good = JobsHealth.Finding.good("Growth", "No queue grows faster than its jobs end.")
-    return findings(ordered, "queue", else: good) { queue, numbers in
-      let time = workTime(of: queue, numbers).map { " would take \(Readable.duration($0)) at this rate" }
+    return findings(ordered, "queue", else: good) { queue, activity in
+      let time = workTime(of: queue, activity).map { " would take \(Readable.duration($0)) at this rate" }
       return .warning(
         "Growth",
-        "‘\(queue.name)’ grows: \(Readable.count(numbers.enqueued, "job")) came in the last \(minutes), and "
-          + "\(Readable.number(numbers.ended)) ended. The \(jobs(queue.counts[.waiting])) that wait"
+        "‘\(queue.name)’ grows: \(Readable.count(activity.enqueued, "job")) came in the last \(minutes), and "
+          + "\(Readable.number(activity.ended)) ended. The \(jobs(queue.counts[.waiting])) that wait"
           + "\(time ?? " do not become fewer").", link: link(queue))
     }
   }
 
   /// Returns how long the waiting jobs of a queue would take at a rate; nil if no job ends.
-  private func workTime(of queue: JobQueueSnapshot, _ numbers: RecentRates.Numbers) -> Duration? {
-    numbers.ended == 0 ? nil : RecentRates.recentInterval * (Double(queue.counts[.waiting]) / Double(numbers.ended))
+  private func workTime(of queue: JobQueueSnapshot, _ activity: JobActivity) -> Duration? {
+    activity.ended == 0 ? nil : RecentRates.interval * (Double(queue.counts[.waiting]) / Double(activity.ended))
   }
 
   /// Queues that accept no further job.

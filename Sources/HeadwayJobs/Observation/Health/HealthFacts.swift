@@ -2,16 +2,16 @@
 ///
 /// Everything is read by index, and in a bounded number of rows. The extensions contain the checks by subject. Each check
 /// returns its findings, worst first: one that is good, or one for each kind, queue or schedule with a problem.
-struct HealthFacts: Sendable {
+package struct HealthFacts: Sendable {
   let options: JobsHealth.Options
-  let overview: JobsOverview
-  let rates: RecentRates
+  package let overview: JobsOverview
+  package let rates: RecentRates
   let schedules: [ScheduleRecord]
   /// The running jobs that were cancelled; a part of them if many jobs run.
   let cancelled: [JobRecord]
   /// The latest jobs that have failed in the last hour.
   let failed: [JobRecord]
-  /// The next jobs that wait for another attempt, one of each kind with failing attempts, and any other one.
+  /// Jobs that wait for another attempt, one of each kind with failing attempts.
   let retrying: [JobRecord]
   /// The time of this process.
   let clock: StoreTime
@@ -27,7 +27,7 @@ struct HealthFacts: Sendable {
   /// The maximum number of findings of one check.
   private static let maxFindingCount = 5
 
-  init(_ jobs: Jobs, _ options: JobsHealth.Options, measuringCommit measuresCommit: Bool) async throws {
+  package init(_ jobs: Jobs, _ options: JobsHealth.Options, measuringCommit measuresCommit: Bool) async throws {
     self.options = options
     overview = try await jobs.overview(countingTo: Self.countLimit)
     rates = RecentRates(try await jobs.statistics(over: .hour))
@@ -37,16 +37,16 @@ struct HealthFacts: Sendable {
     cancelled = try await jobs.records(running).filter(\.isCancelRequested)
     let failures = overview.endings.lazy.filter { $0.state == .failed }.prefix(Self.maxFailedCount).map(\.id)
     failed = try await jobs.records(Array(failures))
-    var ids = try await jobs.ids(JobFilter(states: [.retrying]), limit: 1).ids
-    for kind in rates.failingKinds(options).prefix(Self.maxFindingCount) {
-      ids += try await jobs.ids(JobFilter(states: [.retrying], kinds: [kind]), limit: 1).ids
+    var ids: [JobID] = []
+    for failing in rates.failing(options).prefix(Self.maxFindingCount) {
+      ids += try await jobs.ids(JobFilter(states: [.retrying], kinds: [failing.kind]), limit: 1).ids
     }
     retrying = try await jobs.records(ids)
     clock = .now()
     database = try await jobs.backend.findings(measuringCommit: measuresCommit)
   }
 
-  var health: JobsHealth {
+  package var health: JobsHealth {
     JobsHealth(
       findings: workers + queues + kinds + attempts + failures + crashes + retries + waits + growth + room + paused
         + ticks + gaps + cancellation + [clockFinding] + database)

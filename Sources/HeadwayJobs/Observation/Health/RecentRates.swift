@@ -1,65 +1,66 @@
-/// How many attempts and jobs ended, by kind and by queue, in the last minutes and in the rest of the last hour.
-struct RecentRates: Sendable {
-  /// Counts of a period.
-  struct Numbers: Sendable {
-    var succeeded = 0
-    var failedAttempts = 0
-    var enqueued = 0
-    /// The jobs that have succeeded, failed, or were cancelled.
-    var ended = 0
-
-    var attempts: Int { succeeded + failedAttempts }
-    /// The part of the attempts that failed; 0 if there was none.
-    var failedPart: Double { attempts == 0 ? 0 : Double(failedAttempts) / Double(attempts) }
-
-    static func + (left: Numbers, right: Numbers) -> Numbers {
-      Numbers(
-        succeeded: left.succeeded + right.succeeded, failedAttempts: left.failedAttempts + right.failedAttempts,
-        enqueued: left.enqueued + right.enqueued, ended: left.ended + right.ended)
-    }
-  }
-
-  /// The counts of the last minutes, and of the rest of the hour.
-  struct Parts: Sendable {
-    var recent = Numbers()
-    var before = Numbers()
-  }
-
-  private(set) var kinds: [JobKind: Parts] = [:]
-  private(set) var queues: [String: Parts] = [:]
-  /// How long 95% of the jobs of each queue that started in the last hour had waited.
-  private(set) var waits: [String: Duration] = [:]
+/// What has happened to the jobs of each kind and queue in the last minutes, and in the rest of the last hour.
+package struct RecentRates: Sendable {
+  /// The activity of the last minutes, by kind.
+  package let kinds: [JobKind: JobActivity]
+  /// The activity in the rest of the hour, by kind.
+  let kindsBefore: [JobKind: JobActivity]
+  /// The activity of the last minutes, by queue.
+  let queues: [String: JobActivity]
+  /// The waits of the last hour, by queue.
+  private let waits: [String: JobDurations]
 
   /// The length of the last minutes.
-  static let recentInterval = Duration.seconds(300)
-}
+  package static let interval = Duration.seconds(300)
 
-/// Attempts of a kind that fail too often.
-struct FailingKind {
-  let kind: JobKind
-  /// The counts of the last minutes or, if there were too few attempts, of the last hour.
-  let numbers: RecentRates.Numbers
-  /// The counts of the time before; nil if the counts are those of the hour.
-  let before: RecentRates.Numbers?
-}
-
-extension RecentRates {
-  /// The kinds whose attempts fail too often, the one with the most failures first.
-  func failing(_ options: JobsHealth.Options) -> [FailingKind] {
-    func isTooMuch(_ numbers: Numbers) -> Bool {
-      numbers.failedAttempts > options.maxFailureCount && numbers.failedPart > options.maxFailedPart
-    }
-    let failing = kinds.compactMap { kind, parts -> FailingKind? in
-      if isTooMuch(parts.recent) { return FailingKind(kind: kind, numbers: parts.recent, before: parts.before) }
-      // The pauses between attempts grow to hours.
-      let hour = parts.recent + parts.before
-      guard parts.recent.succeeded == 0, isTooMuch(hour) else { return nil }
-      return FailingKind(kind: kind, numbers: hour, before: nil)
-    }
-    return failing.sorted {
-      ($1.numbers.failedAttempts, $0.kind) < ($0.numbers.failedAttempts, $1.kind)
-    }
+  init(_ statistics: JobStatistics) {
+    let (latest, before) = (statistics.latest(Self.interval), statistics.before(latest: Self.interval))
+    (kinds, kindsBefore, queues) = (latest.byKind, before.byKind, latest.byQueue)
+    waits = statistics.byQueue.mapValues(\.waits)
   }
 
-  func failingKinds(_ options: JobsHealth.Options) -> [JobKind] { failing(options).map(\.kind) }
+  /// The activity of the last hour, by kind.
+  var hour: [JobKind: JobActivity] { kinds.merging(kindsBefore, uniquingKeysWith: +) }
+
+  /// Returns how long 95% of the jobs of a queue that started in the last hour had waited; nil if none has started.
+  func usualWait(in queue: String) -> Duration? {
+    // If a store has many queues, some of them are counted together.
+    (waits[queue] ?? waits[JobStatistics.rest])?.percentile(95)
+  }
+
+  // MARK: Failing attempts
+
+  /// Attempts of a kind that fail too often.
+  struct Failing {
+    let kind: JobKind
+    /// The activity of the last minutes or, if there were few attempts, of the last hour.
+    let activity: JobActivity
+    /// The activity before the last minutes.
+    let before: JobActivity?
+    /// Whether the activity is that of the last minutes.
+    let isRecent: Bool
+  }
+
+  /// Returns the kinds whose attempts fail too often, the one with the most failures first.
+  func failing(_ options: JobsHealth.Options) -> [Failing] {
+    func isTooMuch(_ activity: JobActivity) -> Bool {
+      activity.failedAttempts > options.maxFailureCount && activity.failedPart > options.maxFailedPart
+    }
+    let failing = hour.compactMap { kind, hour -> Failing? in
+      let latest = kinds[kind] ?? JobActivity()
+      if isTooMuch(latest) { return Failing(kind: kind, activity: latest, before: kindsBefore[kind], isRecent: true) }
+      // The pauses between attempts grow to hours.
+      guard latest.succeeded == 0, isTooMuch(hour) else { return nil }
+      return Failing(kind: kind, activity: hour, before: nil, isRecent: false)
+    }
+    return failing.sorted {
+      ($1.activity.failedAttempts, $0.kind) < ($0.activity.failedAttempts, $1.kind)
+    }
+  }
+}
+
+extension JobActivity {
+  /// The number of attempts that have succeeded or failed.
+  var attempts: Int { succeeded + failedAttempts }
+  /// The part of the attempts that failed; 0 if there was none.
+  var failedPart: Double { attempts == 0 ? 0 : Double(failedAttempts) / Double(attempts) }
 }
