@@ -24,10 +24,10 @@ extension Readable {
   /// Returns a sentence, with a capital letter and a period.
   static func sentence(_ text: String) -> String { text.prefix(1).uppercased() + ended(text).dropFirst() }
 
-  /// Returns the time when a job entered its state, or is due if it is scheduled.
+  /// Returns the time when a job entered its state, or is due if it waits for a time.
   static func time(of job: JobRecord) -> StoreTime {
     switch job.state {
-    case .scheduled: job.dueTime ?? job.enqueuedTime
+    case .scheduled, .retrying: job.dueTime ?? job.enqueuedTime
     case .running: job.claimedTime ?? job.enqueuedTime
     case .held, .waiting: job.waitStartTime
     case .succeeded, .failed, .cancelled: job.finishedTime ?? job.enqueuedTime
