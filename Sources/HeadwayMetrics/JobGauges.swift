@@ -2,44 +2,60 @@
 import HeadwayJobs
 import Metrics
 
-/// The metrics of a store, which are set from snapshots.
+/// The metrics of a store, which are set from snapshots and from the facts of its health.
 struct JobGauges {
   private struct Key: Hashable {
-    let queue: String
-    let state: JobState?
+    let label: String
+    let dimensions: [String]
   }
 
   private let factory: any MetricsFactory
-  private let workers: Meter
-  /// The meters of all queues that there have been.
-  ///
-  /// Those without a state are the ages.
+  /// The meters that there have been, with their dimensions.
   private var meters: [Key: Meter] = [:]
+  /// The queues, kinds, and checks that there have been.
+  ///
+  /// Those without jobs are not in a snapshot.
+  private var (queues, kinds, checks) = (Set<String>(), Set<JobKind>(), Set<String>())
 
   private static let states: [JobState] = [.held, .scheduled, .retrying, .waiting, .running, .failed]
 
-  init(factory: any MetricsFactory) {
-    self.factory = factory
-    workers = Meter(label: "headway.jobs.workers", factory: factory)
-  }
+  init(factory: any MetricsFactory) { self.factory = factory }
 
   mutating func set(_ snapshot: JobsSnapshot) {
-    workers.set(snapshot.workers.count(where: \.isWorking))
-    let queues = Dictionary(uniqueKeysWithValues: snapshot.queues.map { ($0.name, $0) })
-    // Queues without jobs are not in the snapshot.
-    for name in Set(queues.keys).union(meters.keys.map(\.queue)) {
-      for state in Self.states { meter(name, state).set(queues[name]?.counts[state] ?? 0) }
-      let age = queues[name]?.oldestWaitStartTime.map { max(0, (snapshot.time - $0) / .seconds(1)) }
-      meter(name, nil).set(age ?? 0)
+    let current = Dictionary(uniqueKeysWithValues: snapshot.queues.map { ($0.name, $0) })
+    queues.formUnion(current.keys)
+    for name in queues {
+      for state in Self.states {
+        meter("depth", ("queue", name), ("status", state.name)).set(current[name]?.counts[state] ?? 0)
+      }
+      let age = current[name]?.oldestWaitStartTime.map { max(0, (snapshot.time - $0) / .seconds(1)) }
+      meter("oldest.waiting.duration", ("queue", name)).set(age ?? 0)
     }
+    meter("workers").set(snapshot.workers.count(where: \.isWorking))
+    meter("dead.workers").set(snapshot.workers.count { !$0.isAlive })
   }
 
-  private mutating func meter(_ queue: String, _ state: JobState?) -> Meter {
-    let key = Key(queue: queue, state: state)
+  mutating func set(_ facts: HealthFacts) {
+    let health = facts.health
+    checks.formUnion(health.findings.map(\.name))
+    for name in checks {
+      let level = health.findings.filter { $0.name == name }.map(\.level).max() ?? .good
+      meter("health", ("check", name)).set(level.rank)
+    }
+    kinds.formUnion(facts.rates.kinds.keys)
+    for kind in kinds {
+      let activity = facts.rates.kinds[kind] ?? JobActivity()
+      func recent(_ status: String) -> Meter { meter("recent.attempts", ("kind", kind.rawValue), ("status", status)) }
+      recent("succeeded").set(activity.succeeded)
+      recent("failed").set(activity.failedAttempts)
+    }
+    meter("late.schedules").set(facts.lateSchedules.count)
+  }
+
+  private mutating func meter(_ name: String, _ dimensions: (String, String)...) -> Meter {
+    let key = Key(label: "headway.jobs.\(name)", dimensions: dimensions.map(\.1))
     if let meter = meters[key] { return meter }
-    let dimensions = [("queue", queue)] + (state.map { [("status", $0.name)] } ?? [])
-    let label = state == nil ? "headway.jobs.oldest.waiting.duration" : "headway.jobs.depth"
-    let meter = Meter(label: label, dimensions: dimensions, factory: factory)
+    let meter = Meter(label: key.label, dimensions: dimensions, factory: factory)
     meters[key] = meter
     return meter
   }

@@ -21,9 +21,6 @@ extension Readable {
       ? "\((perMinute * 10).rounded() / 10) / min" : "\(number(Int(min(perMinute.rounded(), 1e15)))) / min"
   }
 
-  /// Returns a sentence, with a capital letter and a period.
-  static func sentence(_ text: String) -> String { text.prefix(1).uppercased() + ended(text).dropFirst() }
-
   /// Returns the time when a job entered its state, or is due if it waits for a time.
   static func time(of job: JobRecord) -> StoreTime {
     switch job.state {

@@ -40,6 +40,9 @@ package enum Readable {
     return line.count > length ? line.prefix(length - 1) + "…" : line
   }
 
+  /// Returns a sentence, with a capital letter and a period.
+  package static func sentence(_ text: String) -> String { text.prefix(1).uppercased() + ended(text).dropFirst() }
+
   /// Returns a text that ends like a sentence, with a period if it has no other sign at its end.
   package static func ended(_ text: String) -> String { text.last.map { ".?!…".contains($0) } ?? true ? text : text + "." }
 }

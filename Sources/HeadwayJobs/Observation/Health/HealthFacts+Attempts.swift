@@ -84,10 +84,15 @@ extension HealthFacts {
     let count = overview.snapshot.queues.reduce(0) { min($0 + $1.counts[.retrying], Self.countLimit + 1) }
     guard count > 0 else { return [.good("Retries", "No job waits for another attempt.")] }
     let isMuch = count > options.maxFailureCount && Double(count) > Double(overview.endings.count) * options.maxFailedPart
+    let next = retrying.compactMap(\.dueTime).min().map { due in
+      guard due > overview.time else { return ", the next one now" }
+      // Another job might be due earlier if not all of them were read.
+      return ", the next one \(count > retrying.count ? "within" : "in") \(Readable.duration(due - overview.time))"
+    }
     return [
       JobsHealth.Finding(
         level: isMuch ? .warning : .good, name: "Retries",
-        text: "\(jobs(count, "waits", "wait")) for another attempt after an error.".capitalizedFirst,
+        text: Readable.sentence("\(jobs(count, "waits", "wait")) for another attempt after an error\(next ?? "")"),
         link: .jobs(JobFilter(states: [.retrying])))
     ]
   }

@@ -57,12 +57,12 @@ extension HealthFacts {
     }
     let good = JobsHealth.Finding.good("Growth", "No queue grows faster than its jobs end.")
     return findings(ordered, "queue", else: good) { queue, activity in
-      let time = workTime(of: queue, activity).map { " would take \(Readable.duration($0)) at this rate" }
+      let time = workTime(of: queue, activity).map { ", which would take \(Readable.duration($0)) at this rate" }
       return .warning(
         "Growth",
         "‘\(queue.name)’ grows: \(Readable.count(activity.enqueued, "job")) came in the last \(minutes), and "
-          + "\(Readable.number(activity.ended)) ended. The \(jobs(queue.counts[.waiting])) that wait"
-          + "\(time ?? " do not become fewer").", link: link(queue))
+          + "\(Readable.number(activity.ended)) ended. "
+          + Readable.sentence(jobs(queue.counts[.waiting], "waits", "wait") + (time ?? "")), link: link(queue))
     }
   }
 
@@ -82,8 +82,8 @@ extension HealthFacts {
     return findings(full, "queue", else: good) { name, limit in
       .bad(
         "Room",
-        "The queue ‘\(name)’ is full: \(Readable.count(limit, "job")) pending, which is its limit. Enqueueing waits or "
-          + "fails. Add workers, or raise the limit.", link: .queue(name))
+        "The queue ‘\(name)’ is full: its limit is \(Readable.count(limit, "job")). Enqueueing waits or fails. Add "
+          + "workers, or raise the limit.", link: .queue(name))
     }
   }
 

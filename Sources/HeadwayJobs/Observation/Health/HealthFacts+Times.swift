@@ -7,14 +7,17 @@ extension HealthFacts {
   /// How long ago a missed tick is a finding.
   private static let missedInterval = JobsOverview.endingsInterval
 
-  /// Ticks that are due, but have not been processed.
-  var ticks: [JobsHealth.Finding] {
-    let late = schedules.compactMap { schedule -> (name: String, delay: Duration)? in
+  /// The schedules with a tick that is due, but has not been processed, and its delay.
+  package var lateSchedules: [(name: String, delay: Duration)] {
+    schedules.compactMap { schedule in
       guard let next = schedule.nextTickTime, next + options.maxTickDelay < overview.time else { return nil }
       return (schedule.name, overview.time - next)
     }
+  }
+
+  var ticks: [JobsHealth.Finding] {
     let good = JobsHealth.Finding.good("Schedules", "No tick of a schedule is late.")
-    return findings(late.sorted { $0.delay > $1.delay }, "schedule", else: good) { name, delay in
+    return findings(lateSchedules.sorted { $0.delay > $1.delay }, "schedule", else: good) { name, delay in
       .bad(
         "Schedules",
         "The schedule ‘\(name)’ is \(Readable.duration(delay)) late. Workers add the jobs of schedules, so check that one "

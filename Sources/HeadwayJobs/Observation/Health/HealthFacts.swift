@@ -11,7 +11,7 @@ package struct HealthFacts: Sendable {
   let cancelled: [JobRecord]
   /// The latest jobs that have failed in the last hour.
   let failed: [JobRecord]
-  /// Jobs that wait for another attempt, one of each kind with failing attempts.
+  /// Some jobs that wait for another attempt, with at least one of each kind whose attempts fail.
   let retrying: [JobRecord]
   /// The time of this process.
   let clock: StoreTime
@@ -22,28 +22,38 @@ package struct HealthFacts: Sendable {
   static let countLimit = 10_000
   /// The maximum number of running jobs that are checked.
   private static let maxRunningCount = 200
-  /// The maximum number of failed jobs that are read.
-  private static let maxFailedCount = 20
+  /// The maximum number of failed jobs that are read, and of jobs that wait for another attempt.
+  private static let (maxFailedCount, maxRetryingCount) = (20, 20)
   /// The maximum number of findings of one check.
   private static let maxFindingCount = 5
 
-  package init(_ jobs: Jobs, _ options: JobsHealth.Options, measuringCommit measuresCommit: Bool) async throws {
+  /// Reads the facts of a store.
+  ///
+  /// - Parameters:
+  ///   - access: The access to the store.
+  ///   - options: The limits beyond which a result is a problem.
+  ///   - measuresCommit: Whether to commit a small change, in order to measure how long that takes.
+  /// - Throws: ``JobError``.
+  package init(
+    _ access: JobStoreAccess, _ options: JobsHealth.Options, measuringCommit measuresCommit: Bool
+  ) async throws {
+    let store = access.backend
     self.options = options
-    overview = try await jobs.overview(countingTo: Self.countLimit)
-    rates = RecentRates(try await jobs.statistics(over: .hour))
-    schedules = try await jobs.schedules()
+    overview = try await store.overview(countingTo: Self.countLimit)
+    rates = RecentRates(try await store.statistics(over: .hour, queue: nil))
+    schedules = try await store.schedules()
     // By number, because a search for records can read all jobs.
-    let running = try await jobs.ids(JobFilter(states: [.running]), limit: Self.maxRunningCount).ids
-    cancelled = try await jobs.records(running).filter(\.isCancelRequested)
+    let running = try await store.ids(JobFilter(states: [.running]), Self.maxRunningCount)
+    cancelled = try await store.records(running).filter(\.isCancelRequested)
     let failures = overview.endings.lazy.filter { $0.state == .failed }.prefix(Self.maxFailedCount).map(\.id)
-    failed = try await jobs.records(Array(failures))
-    var ids: [JobID] = []
+    failed = try await store.records(Array(failures))
+    var ids = Set(try await store.ids(JobFilter(states: [.retrying]), Self.maxRetryingCount))
     for failing in rates.failing(options).prefix(Self.maxFindingCount) {
-      ids += try await jobs.ids(JobFilter(states: [.retrying], kinds: [failing.kind]), limit: 1).ids
+      ids.formUnion(try await store.ids(JobFilter(states: [.retrying], kinds: [failing.kind]), 1))
     }
-    retrying = try await jobs.records(ids)
+    retrying = try await store.records(Array(ids))
     clock = .now()
-    database = try await jobs.backend.findings(measuringCommit: measuresCommit)
+    database = try await store.findings(measuringCommit: measuresCommit)
   }
 
   package var health: JobsHealth {
@@ -69,9 +79,14 @@ package struct HealthFacts: Sendable {
   }
 }
 
-extension Jobs {
+extension JobStoreBackend {
+  /// Returns the numbers of some jobs, without reading many others.
+  fileprivate func ids(_ filter: JobFilter, _ limit: Int) async throws -> [JobID] {
+    try await ids(filter, before: nil, limit: limit).ids
+  }
+
   /// Returns jobs with their records, in one read by number.
   fileprivate func records(_ ids: [JobID]) async throws -> [JobRecord] {
-    ids.isEmpty ? [] : try await jobs(JobFilter(ids: ids), limit: ids.count)
+    ids.isEmpty ? [] : try await jobs(JobFilter(ids: ids), after: nil, limit: ids.count)
   }
 }

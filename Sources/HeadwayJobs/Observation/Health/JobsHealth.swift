@@ -54,7 +54,7 @@ extension Jobs {
     _ options: JobsHealth.Options = JobsHealth.Options(), measuringCommit measuresCommit: Bool = false
   ) async throws -> JobsHealth {
     options.check()
-    return try await HealthFacts(self, options, measuringCommit: measuresCommit).health
+    return try await HealthFacts(store.access, options, measuringCommit: measuresCommit).health
   }
 }
 
