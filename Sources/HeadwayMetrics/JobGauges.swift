@@ -21,41 +21,52 @@ struct JobGauges {
 
   init(factory: any MetricsFactory) { self.factory = factory }
 
-  mutating func set(_ snapshot: JobsSnapshot) {
+  /// Sets the metrics of a store.
+  ///
+  /// - Parameters:
+  ///   - snapshot: The queues and workers; nil if the store can't be read.
+  ///   - facts: The facts of its health; nil if the store can't be read.
+  mutating func set(_ snapshot: JobsSnapshot?, _ facts: HealthFacts?) {
+    meter("headway.jobs.store.available").set(snapshot == nil || facts == nil ? 0 : 1)
+    if let snapshot { set(snapshot) }
+    if let facts { set(facts) }
+  }
+
+  private mutating func set(_ snapshot: JobsSnapshot) {
     let current = Dictionary(uniqueKeysWithValues: snapshot.queues.map { ($0.name, $0) })
     queues.formUnion(current.keys)
     for name in queues {
       for state in Self.states {
-        meter("depth", ("queue", name), ("status", state.name)).set(current[name]?.counts[state] ?? 0)
+        meter("headway.jobs.depth", ("queue", name), ("status", state.name)).set(current[name]?.counts[state] ?? 0)
       }
       let age = current[name]?.oldestWaitStartTime.map { max(0, (snapshot.time - $0) / .seconds(1)) }
-      meter("oldest.waiting.duration", ("queue", name)).set(age ?? 0)
+      meter("headway.jobs.oldest.waiting.duration", ("queue", name)).set(age ?? 0)
     }
-    meter("workers").set(snapshot.workers.count(where: \.isWorking))
-    meter("dead.workers").set(snapshot.workers.count { !$0.isAlive })
+    meter("headway.jobs.workers").set(snapshot.workers.count(where: \.isWorking))
+    meter("headway.jobs.dead.workers").set(snapshot.workers.count { !$0.isAlive })
   }
 
-  mutating func set(_ facts: HealthFacts) {
+  private mutating func set(_ facts: HealthFacts) {
     let health = facts.health
     checks.formUnion(health.findings.map(\.name))
     for name in checks {
       let level = health.findings.filter { $0.name == name }.map(\.level).max() ?? .good
-      meter("health", ("check", name)).set(level.rank)
+      meter("headway.jobs.health", ("check", name)).set(level.rank)
     }
     kinds.formUnion(facts.rates.kinds.keys)
     for kind in kinds {
       let activity = facts.rates.kinds[kind] ?? JobActivity()
-      func recent(_ status: String) -> Meter { meter("recent.attempts", ("kind", kind.rawValue), ("status", status)) }
-      recent("succeeded").set(activity.succeeded)
-      recent("failed").set(activity.failedAttempts)
+      for (status, count) in [("succeeded", activity.succeeded), ("failed", activity.failedAttempts)] {
+        meter("headway.jobs.recent.attempts", ("kind", kind.rawValue), ("status", status)).set(count)
+      }
     }
-    meter("late.schedules").set(facts.lateSchedules.count)
+    meter("headway.jobs.late.schedules").set(facts.lateSchedules.count)
   }
 
-  private mutating func meter(_ name: String, _ dimensions: (String, String)...) -> Meter {
-    let key = Key(label: "headway.jobs.\(name)", dimensions: dimensions.map(\.1))
+  private mutating func meter(_ label: String, _ dimensions: (String, String)...) -> Meter {
+    let key = Key(label: label, dimensions: dimensions.map(\.1))
     if let meter = meters[key] { return meter }
-    let meter = Meter(label: key.label, dimensions: dimensions, factory: factory)
+    let meter = Meter(label: label, dimensions: dimensions, factory: factory)
     meters[key] = meter
     return meter
   }

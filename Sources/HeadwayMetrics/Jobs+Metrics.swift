@@ -21,6 +21,8 @@ extension Jobs {
   /// - The meter `headway.jobs.late.schedules` is the number of schedules with a tick that is late.
   /// - The meter `headway.jobs.health`, with the dimension `check`, is the level of the worst finding with this name: 0
   ///   for good, 1 for a warning, and 2 for bad.
+  /// - The meter `headway.jobs.store.available` is 1 if the store could be read, and otherwise 0. The other meters then
+  ///   keep their values.
   /// - The counter `headway.jobs.attempts`, with the dimensions `kind` and `status`, counts the attempts of this
   ///   process that have ended: `succeeded`, `retried`, `failed`, `snoozed`, `released`, `cancelled`, or `refused` if
   ///   the attempt no longer ran its job.
@@ -57,8 +59,8 @@ extension Jobs {
           var gauges = JobGauges(factory: factory)
           repeat {
             // The store might be unavailable for a while.
-            if let snapshot = try? await access.backend.snapshot([.counts, .waiting, .workers]) { gauges.set(snapshot) }
-            if let facts = try? await HealthFacts(access, health, measuringCommit: false) { gauges.set(facts) }
+            let snapshot = try? await access.backend.snapshot([.counts, .waiting, .workers])
+            gauges.set(snapshot, try? await HealthFacts(access, health, measuringCommit: false))
           } while (try? await clock.sleepAtMostCentury(for: interval)) != nil
         }
       }
