@@ -27,6 +27,30 @@ package struct HealthFacts: Sendable {
   /// The maximum number of findings of one check.
   private static let maxFindingCount = 5
 
+  package var health: JobsHealth {
+    JobsHealth(
+      findings: workers + queues + kinds + attempts + failures + crashes + retries + waits + growth + room + paused
+        + ticks + gaps + cancellation + [clockFinding] + database)
+  }
+
+  /// Returns one finding for each of the first few problems, and states in the last one how many others there are.
+  ///
+  /// - Parameters:
+  ///   - problems: The problems, worst first.
+  ///   - noun: The subject of a problem, for example `queue`.
+  ///   - good: The finding if there is no problem.
+  func findings<Problem>(
+    _ problems: [Problem], _ noun: String, else good: JobsHealth.Finding, _ finding: (Problem) -> JobsHealth.Finding
+  ) -> [JobsHealth.Finding] {
+    guard !problems.isEmpty else { return [good] }
+    var findings = problems.prefix(Self.maxFindingCount).map(finding)
+    let rest = problems.count - findings.count
+    if rest > 0 { findings[findings.count - 1].text += " The same applies to \(Readable.count(rest, "other \(noun)"))." }
+    return findings
+  }
+}
+
+extension HealthFacts {
   /// Reads the facts of a store.
   ///
   /// - Parameters:
@@ -54,28 +78,6 @@ package struct HealthFacts: Sendable {
     retrying = try await store.records(Array(ids))
     clock = .now()
     database = try await store.findings(measuringCommit: measuresCommit)
-  }
-
-  package var health: JobsHealth {
-    JobsHealth(
-      findings: workers + queues + kinds + attempts + failures + crashes + retries + waits + growth + room + paused
-        + ticks + gaps + cancellation + [clockFinding] + database)
-  }
-
-  /// Returns one finding for each of the first few problems, and states in the last one how many others there are.
-  ///
-  /// - Parameters:
-  ///   - problems: The problems, worst first.
-  ///   - noun: The subject of a problem, for example `queue`.
-  ///   - good: The finding if there is no problem.
-  func findings<Problem>(
-    _ problems: [Problem], _ noun: String, else good: JobsHealth.Finding, _ finding: (Problem) -> JobsHealth.Finding
-  ) -> [JobsHealth.Finding] {
-    guard !problems.isEmpty else { return [good] }
-    var findings = problems.prefix(Self.maxFindingCount).map(finding)
-    let rest = problems.count - findings.count
-    if rest > 0 { findings[findings.count - 1].text += " The same applies to \(Readable.count(rest, "other \(noun)"))." }
-    return findings
   }
 }
 
