@@ -31,7 +31,7 @@ for name, text in files.items():
         problems.append(f"{name}: an attribute without quotation marks")
 
 # The names of states and levels are values.
-values = {"succeeded", "failed", "cancelled", "running", "waiting", "scheduled", "held", "working", "dead", "stopped",
+values = {"succeeded", "failed", "cancelled", "running", "waiting", "scheduled", "retrying", "held", "working", "dead", "stopped",
           "good", "warning", "bad", "main", "unmet", "warn"}
 others = "\n".join(text for name, text in files.items() if not name.endswith(".css"))
 for selector in re.findall(r"([^{}]+)\{", files["style.css"]):

@@ -45,8 +45,7 @@ struct DashboardChange {
       switch self {
       case .retry: "The jobs run again, with new attempts. Jobs whose key another job holds remain as they are."
       case .runNow:
-        "Scheduled jobs and jobs that wait for their next attempt are due now. They start after the jobs that already "
-          + "wait."
+        "Scheduled and retrying jobs are due now. They start after the jobs that already wait."
       case .cancel: "Jobs that have not started end immediately. Workers cancel the running ones."
       case .abandon:
         "The jobs are cancelled immediately and taken from their workers, which can no longer write anything for "

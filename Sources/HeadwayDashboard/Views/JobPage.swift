@@ -45,7 +45,9 @@ extension PageRenderer {
         buttons.append(ChangeButton.view("Retry with dependents", "retry", ["id": id, "dependents": "1"]))
       }
     }
-    if job.state == .scheduled { buttons.append(ChangeButton.view("Run now", "run-now", ["id": id])) }
+    if DashboardChange.Action.runNow.applies(to: job.state) {
+      buttons.append(ChangeButton.view("Run now", "run-now", ["id": id]))
+    }
     if !job.state.isFinished, !job.isCancelRequested {
       buttons.append(ChangeButton.view("Cancel", "cancel", ["id": id], style: "bad"))
     }

@@ -71,7 +71,8 @@ extension PageRenderer {
     let waits = statistics.waits.map { "p95 \(Readable.duration($0.slow))" }
     let runs = statistics.runs.map { "p95 \(Readable.duration($0.slow))" }
     return [
-      counted(.waiting, count(.waiting)), counted(.running, count(.running)), counted(.scheduled, count(.scheduled)),
+      counted(.waiting, count(.waiting)), counted(.running, count(.running)),
+      counted(.retrying, count(.retrying), style: "warn"), counted(.scheduled, count(.scheduled)),
       counted(.held, count(.held)), counted(.failed, overview.failedCount, style: "bad"),
       tile("oldest waiting", oldest.map { Readable.duration(overview.time - $0) } ?? "–"),
       tile(

@@ -23,6 +23,7 @@ extension PageRenderer {
         "isUnserved": queue.counts[.waiting] > 0 && !workers.contains { $0.description.serves(queue.name) },
         "ended": Readable.number(ended[queue.name]?.count ?? 0),
         "failed": Readable.number(ended[queue.name]?.failed ?? 0), "hasFailed": ended[queue.name]?.failed ?? 0 > 0,
+        "hasRetrying": queue.counts[.retrying] > 0,
         "oldest": queue.oldestWaitStartTime.map { Readable.duration(overview.time - $0) } ?? "–",
         "failureCount": settings.maxFailureCount == nil ? "" : "\(queue.counts.failureCount)",
         "limit": settings.maxRunningJobCount.map { "\($0)" } ?? "",
@@ -30,7 +31,7 @@ extension PageRenderer {
         "failureLimit": settings.maxFailureCount.map { "\($0)" } ?? "",
         "aging": settings.agingInterval.map { "\($0.components.seconds)" } ?? "",
       ]
-      for state in [JobState.waiting, .running, .scheduled, .held] {
+      for state in [JobState.waiting, .running, .retrying, .scheduled, .held] {
         view[state.name] = Readable.number(queue.counts[state], countedTo: overview.countLimit)
         view["\(state.name)URL"] = url("jobs", ["state": state.name, "queue": queue.name])
       }
