@@ -57,7 +57,8 @@ import Testing
         ? []
         : [
           WaitingJobs(
-            kind: "mail", version: 1, count: waiting, first: JobID(rawValue: 1), waitStartTime: Self.now + (.zero - wait))
+            kind: "mail", version: 1, count: waiting, first: JobID(rawValue: 1),
+            waitStartTime: Self.now + (.zero - wait))
         ])
   }
 
@@ -71,7 +72,8 @@ import Testing
 
   @Test("J350: 200 jobs that fail in each attempt are bad, although no job has failed for good")
   func failingAttempts() {
-    let statistics = statistics((1, "mail", attempts(0, 200)), (20, "mail", attempts(95, 5)), (2, "resize", attempts(9, 1)))
+    let statistics = statistics(
+      (1, "mail", attempts(0, 200)), (20, "mail", attempts(95, 5)), (2, "resize", attempts(9, 1)))
     let health = facts(statistics, queues: [queue(retrying: 200)]).health
     #expect(health.level == .bad)
     #expect(
@@ -104,7 +106,9 @@ import Testing
   func lastError() {
     let new = NewJob(kind: "mail", payload: JobPayload(bytes: []))
     var job = JobRecord(id: JobID(rawValue: 7), new, at: Self.now)
-    job.history.errors = [JobErrorRecord(attempt: 1, time: Self.now, type: "SMTPError", text: "connection refused\nmore")]
+    job.history.errors = [
+      JobErrorRecord(attempt: 1, time: Self.now, type: "SMTPError", text: "connection refused\nmore")
+    ]
     let finding = facts(statistics((0, "mail", attempts(0, 20))), retrying: [job]).attempts[0]
     #expect(finding.text.hasSuffix("20. The last error: SMTPError: connection refused."))
     #expect(finding.link == .jobs(JobFilter(states: [.retrying], kinds: ["mail"])))
@@ -115,7 +119,8 @@ import Testing
     var statistics = statistics()
     for number in 1...7 {
       statistics.periods[59].groups.append(
-        JobStatistics.Group(queue: "mail", kind: JobKind(rawValue: "kind-\(number)"), activity: attempts(0, 10 + number)))
+        JobStatistics.Group(
+          queue: "mail", kind: JobKind(rawValue: "kind-\(number)"), activity: attempts(0, 10 + number)))
     }
     let findings = facts(statistics).attempts
     #expect(findings.count == 5)

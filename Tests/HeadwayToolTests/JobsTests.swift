@@ -101,7 +101,8 @@ struct JobsTests {
     let object = try waiting.objects().first
     #expect(object?["level"] as? String == "bad")
     let findings = object?["findings"] as? [[String: String]]
-    #expect(findings?.first == ["level": "bad", "name": "Workers", "text": "No worker is running, and 1 job has not ended."])
+    #expect(
+      findings?.first == ["level": "bad", "name": "Workers", "text": "No worker is running, and 1 job has not ended."])
     #expect(findings?.contains { $0["text"]?.contains("No worker serves the queue") == true } == true)
     await store.close()
   }

@@ -1,5 +1,5 @@
 #if Dashboard
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension PageRenderer {
   func health(_ call: Call) async throws -> Page {

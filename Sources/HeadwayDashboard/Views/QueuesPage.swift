@@ -19,7 +19,8 @@ extension PageRenderer {
     return overview.snapshot.queues.map { queue in
       let settings = queue.counts.settings
       var view: View = [
-        "name": queue.name, "anchor": Self.anchor("queue", queue.name), "url": url("jobs", ["queue": queue.name]), "isPaused": queue.counts.isPaused,
+        "name": queue.name, "anchor": Self.anchor("queue", queue.name), "url": url("jobs", ["queue": queue.name]),
+        "isPaused": queue.counts.isPaused,
         "isUnserved": queue.counts[.waiting] > 0 && !workers.contains { $0.description.serves(queue.name) },
         "ended": Readable.number(ended[queue.name]?.count ?? 0),
         "failed": Readable.number(ended[queue.name]?.failed ?? 0), "hasFailed": ended[queue.name]?.failed ?? 0 > 0,

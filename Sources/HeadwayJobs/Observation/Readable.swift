@@ -44,5 +44,7 @@ package enum Readable {
   package static func sentence(_ text: String) -> String { text.prefix(1).uppercased() + ended(text).dropFirst() }
 
   /// Returns a text that ends like a sentence, with a period if it has no other sign at its end.
-  package static func ended(_ text: String) -> String { text.last.map { ".?!…".contains($0) } ?? true ? text : text + "." }
+  package static func ended(_ text: String) -> String {
+    text.last.map { ".?!…".contains($0) } ?? true ? text : text + "."
+  }
 }

@@ -52,9 +52,11 @@ struct HealthText {
 
   /// Returns a word that a shell does not split or change.
   private static func quoted(_ word: String) -> String {
-    let isPlain = !word.isEmpty && word.utf8.allSatisfy { byte in
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:@%+=,".utf8.contains(byte)
-    }
+    let isPlain =
+      !word.isEmpty
+      && word.utf8.allSatisfy { byte in
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:@%+=,".utf8.contains(byte)
+      }
     return isPlain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
   }
 }

@@ -83,7 +83,8 @@ extension HealthFacts {
   var retries: [JobsHealth.Finding] {
     let count = overview.snapshot.queues.reduce(0) { min($0 + $1.counts[.retrying], Self.countLimit + 1) }
     guard count > 0 else { return [.good("Retries", "No job waits for another attempt.")] }
-    let isMuch = count > options.maxFailureCount && Double(count) > Double(overview.endings.count) * options.maxFailedPart
+    let isMuch =
+      count > options.maxFailureCount && Double(count) > Double(overview.endings.count) * options.maxFailedPart
     let next = retrying.compactMap(\.dueTime).min().map { due in
       guard due > overview.time else { return ", the next one now" }
       // Another job might be due earlier if not all of them were read.

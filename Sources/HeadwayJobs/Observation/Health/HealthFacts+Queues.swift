@@ -38,7 +38,8 @@ extension HealthFacts {
           link: link(late.queue))
       }
       return .warning(
-        "Waits", "\(text). In the last hour, 95 % of the jobs of the queue waited for at most \(Readable.duration(usual)).",
+        "Waits",
+        "\(text). In the last hour, 95 % of the jobs of the queue waited for at most \(Readable.duration(usual)).",
         link: link(late.queue))
     }
   }
@@ -53,7 +54,9 @@ extension HealthFacts {
       return (queue, activity)
     }
     let ordered = growing.sorted {
-      ($1.activity.enqueued - $1.activity.ended, $0.queue.name) < ($0.activity.enqueued - $0.activity.ended, $1.queue.name)
+      ($1.activity.enqueued - $1.activity.ended, $0.queue.name) < (
+        $0.activity.enqueued - $0.activity.ended, $1.queue.name
+      )
     }
     let good = JobsHealth.Finding.good("Growth", "No queue grows faster than its jobs end.")
     return findings(ordered, "queue", else: good) { queue, activity in
@@ -90,8 +93,9 @@ extension HealthFacts {
   var paused: [JobsHealth.Finding] {
     let paused = overview.snapshot.queues.filter(\.counts.isPaused)
     let good = JobsHealth.Finding.good("Pauses", "No queue is paused.")
-    return findings(paused.sorted { ($1.counts[.waiting], $0.name) < ($0.counts[.waiting], $1.name) }, "queue", else: good)
-    { queue in
+    return findings(
+      paused.sorted { ($1.counts[.waiting], $0.name) < ($0.counts[.waiting], $1.name) }, "queue", else: good
+    ) { queue in
       let (waiting, failures) = (queue.counts[.waiting], queue.counts.failureCount)
       let isAutomatic = queue.counts.settings.maxFailureCount.map { failures >= $0 } ?? false
       let reason = isAutomatic ? " because \(Readable.number(failures)) attempts in a row failed" : ""

@@ -32,8 +32,9 @@ extension HealthFacts {
       queue.counts[.waiting] > 0 && !working.contains { $0.description.serves(queue.name) }
     }
     let good = JobsHealth.Finding.good("Queues", "A worker serves each queue with waiting jobs.")
-    return findings(alone.sorted { ($1.counts[.waiting], $0.name) < ($0.counts[.waiting], $1.name) }, "queue", else: good)
-    { queue in
+    return findings(
+      alone.sorted { ($1.counts[.waiting], $0.name) < ($0.counts[.waiting], $1.name) }, "queue", else: good
+    ) { queue in
       .bad(
         "Queues",
         "No worker serves the queue ‘\(queue.name)’, in which \(jobs(queue.counts[.waiting], "waits", "wait")).",

@@ -45,7 +45,9 @@ package struct HealthFacts: Sendable {
     guard !problems.isEmpty else { return [good] }
     var findings = problems.prefix(Self.maxFindingCount).map(finding)
     let rest = problems.count - findings.count
-    if rest > 0 { findings[findings.count - 1].text += " The same applies to \(Readable.count(rest, "other \(noun)"))." }
+    if rest > 0 {
+      findings[findings.count - 1].text += " The same applies to \(Readable.count(rest, "other \(noun)"))."
+    }
     return findings
   }
 }
