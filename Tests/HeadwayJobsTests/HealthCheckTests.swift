@@ -106,9 +106,7 @@ import Testing
   func lastError() {
     let new = NewJob(kind: "mail", payload: JobPayload(bytes: []))
     var job = JobRecord(id: JobID(rawValue: 7), new, at: Self.now)
-    job.history.errors = [
-      JobErrorRecord(attempt: 1, time: Self.now, type: "SMTPError", text: "connection refused\nmore")
-    ]
+    job.history.append(JobErrorRecord(attempt: 1, time: Self.now, type: "SMTPError", text: "connection refused\nmore"))
     let finding = facts(statistics((0, "mail", attempts(0, 20))), retrying: [job]).attempts[0]
     #expect(finding.text.hasSuffix("20. The last error: SMTPError: connection refused."))
     #expect(finding.link == .jobs(JobFilter(states: [.retrying], kinds: ["mail"])))
