@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("J350: 200 jobs that fail in each attempt are bad, although no job has failed for good")
+  @Test("J350: 200 jobs that fail in each attempt are bad, although no job has failed permanently")
   func failingAttempts() {
     let statistics = statistics(
       (1, "mail", attempts(0, 200)), (20, "mail", attempts(95, 5)), (2, "resize", attempts(9, 1)))

@@ -158,7 +158,8 @@ def dashboard_faults(source, text):
                 yield f"the variable {name} has no query"
             elif metric[2] not in source.labels.get(metric[1].split("{")[0], set()) | TARGET_LABELS:
                 yield f"the variable {name} is about a label that {metric[1]} does not have"
-            yield from (f"the variable {name}: {fault}" for fault in Expression(metric[1] if metric else "").faults(source, {}))
+            faults = Expression(metric[1] if metric else "").faults(source, {})
+            yield from (f"the variable {name}: {fault}" for fault in faults)
     panels = dashboard.get("panels") or []
     ids = [panel.get("id") for panel in panels]
     if len(set(ids)) < len(ids):
@@ -243,8 +244,9 @@ def loading_faults(folder):
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/rules") as answer:
                 groups = json.load(answer)["data"]["groups"]
             loaded = {rule["name"] for group in groups for rule in group["rules"]}
-            rules = [rule for group in yaml.safe_load((folder / RULES).read_text())["groups"] for rule in group["rules"]]
-            for name in sorted({rule.get("alert") or rule["record"] for rule in rules} - loaded):
+            written = yaml.safe_load((folder / RULES).read_text())["groups"]
+            names = {rule.get("alert") or rule["record"] for group in written for rule in group["rules"]}
+            for name in sorted(names - loaded):
                 yield f"Prometheus has not loaded {name}"
         finally:
             server.terminate()
