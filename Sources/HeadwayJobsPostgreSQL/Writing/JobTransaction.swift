@@ -28,6 +28,7 @@ final class JobTransaction: SQLJobRows {
   typealias Graph = GraphSQL
   typealias Limits = LimitSQL
   typealias Schedules = ScheduleSQL
+  typealias Statistics = StatisticsSQL
 
   let session: PostgresSession
   let schema: SchemaName
@@ -39,6 +40,7 @@ final class JobTransaction: SQLJobRows {
   var waitingAgain: [ClaimMarks.Place] = []
   var knownQueues: [String: JobQueueRecord]?
   var ended: [JobGraph.Standing] = []
+  var activity = JobActivityLog()
   var meetBudget = JobGraph.maxMetCount
   var cascadeBudget = JobGraph.maxCascadeCount
   /// The jobs whose retention has expired, for a command that prunes the store.
