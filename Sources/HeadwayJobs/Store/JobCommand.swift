@@ -27,6 +27,8 @@ public enum JobCommand: Hashable, Sendable {
   case setPaused(queue: String, Bool)
   /// Changes a setting of a queue.
   case configure(queue: String, JobQueueChange)
+  /// Mutes a group of failed attempts with a note of an author, or ends the mute if the note is nil.
+  case setMuted(JobErrorGroup.ID, note: String?, author: String?)
   /// Deletes finished jobs past their retention period.
   case prune
 
@@ -101,6 +103,10 @@ public struct JobFilter: Hashable, Codable, Sendable {
   public var since: StoreTime?
   /// The latest time when the jobs were stored.
   public var until: StoreTime?
+  /// The group of the last error of the jobs.
+  ///
+  /// Jobs that have succeeded have no such group: see ``JobRecord/errorGroup``.
+  public var errorGroup: JobErrorGroup.ID?
 
   /// Creates a selection.
   ///
@@ -115,10 +121,11 @@ public struct JobFilter: Hashable, Codable, Sendable {
   ///   - payload: A string that the payloads of the jobs contain (case-sensitive).
   ///   - since: The earliest time when the jobs were stored.
   ///   - until: The latest time when the jobs were stored.
+  ///   - errorGroup: The group of the last error of the jobs.
   public init(
     ids: [JobID]? = nil, states: Set<JobState>? = nil, queues: Set<String>? = nil, kinds: Set<JobKind>? = nil,
     tag: String? = nil, culprit: JobID? = nil, label: String? = nil, payload: String? = nil, since: StoreTime? = nil,
-    until: StoreTime? = nil
+    until: StoreTime? = nil, errorGroup: JobErrorGroup.ID? = nil
   ) {
     self.ids = ids
     self.states = states
@@ -130,6 +137,7 @@ public struct JobFilter: Hashable, Codable, Sendable {
     self.payload = payload
     self.since = since
     self.until = until
+    self.errorGroup = errorGroup
   }
 
   /// All jobs.
@@ -153,6 +161,7 @@ public struct JobFilter: Hashable, Codable, Sendable {
     if let culprit, job.reason?.culprit != culprit { return false }
     if let since, job.enqueuedTime < since { return false }
     if let until, job.enqueuedTime > until { return false }
+    if let errorGroup, job.errorGroup != errorGroup { return false }
     if let payload, !job.payload.bytes.contains(payload.utf8) { return false }
     return matchesText(job.settings)
   }

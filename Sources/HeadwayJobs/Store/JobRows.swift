@@ -95,6 +95,11 @@
   /// Called with jobs that run again, before they are written.
   func willRestart(_ jobs: [JobRecord]) throws
 
+  // MARK: Errors
+
+  /// Changes or removes the mute of a group of failed attempts, and returns whether the group had another note.
+  func setMute(_ mute: JobErrorGroup.Mute?, of id: JobErrorGroup.ID) throws -> Bool
+
   // MARK: Queues
 
   /// The queues that are paused or have settings.
@@ -200,6 +205,14 @@
   /// - Parameter endings: Endings of different jobs.
   /// - Returns: No jobs.
   public func succeed(_ endings: [JobEnding]) -> [JobID: JobSuccess] { [:] }
+
+  /// Does nothing, for a store that keeps no error groups.
+  ///
+  /// - Parameters:
+  ///   - mute: The note of a person.
+  ///   - id: The ID of the group.
+  /// - Returns: False.
+  public func setMute(_ mute: JobErrorGroup.Mute?, of id: JobErrorGroup.ID) -> Bool { false }
 
   /// Returns the queue without locking it.
   ///

@@ -221,6 +221,15 @@ public struct JobStoreAccess: Sendable {
   /// - Throws: ``JobError``.
   func overview(countingTo limit: Int) async throws -> JobsOverview
 
+  /// Returns groups of failed attempts, in any order.
+  ///
+  /// The default implementation returns nothing, for a store that does not keep them.
+  ///
+  /// - Parameter id: The only group to return; nil for all.
+  /// - Returns: The groups, with the counts of the last hours.
+  /// - Throws: ``JobError``.
+  func errorGroups(_ id: JobErrorGroup.ID?) async throws -> [JobErrorGroup]
+
   /// Checks the database of the store: versions, settings, space, and what slows it down.
   ///
   /// The default implementation returns nothing.
@@ -247,6 +256,12 @@ extension JobStore {
 @_spi(JobStore) extension JobStoreBackend {
   /// The access to this store.
   public var access: JobStoreAccess { JobStoreAccess(self) }
+
+  /// Returns nothing.
+  ///
+  /// - Parameter id: The only group to return.
+  /// - Returns: No groups.
+  public func errorGroups(_ id: JobErrorGroup.ID?) async throws -> [JobErrorGroup] { [] }
 
   /// The message for an answer that does not belong to the request.
   var wrongAnswer: String {

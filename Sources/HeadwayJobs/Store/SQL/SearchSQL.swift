@@ -91,7 +91,7 @@ enum SearchSQL {
       "(state < 3 AND priority <> \(statement.add(.number(priority.rawValue))))"
     case .change(_, .queue(let queue)): "(state < 3 AND queue <> \(statement.add(.text(queue))))"
     case .change: "state < 3"
-    case .signal, .setPaused, .configure, .prune: "true"
+    case .signal, .setPaused, .configure, .setMuted, .prune: "true"
     }
   }
 }
