@@ -26,7 +26,7 @@ public struct JobErrorGroup: Hashable, Codable, Sendable, Identifiable {
   public var firstSeenTime: StoreTime
   /// When an attempt last failed with the error.
   public var lastSeenTime: StoreTime
-  /// The job whose attempt failed last.
+  /// The job whose attempt failed last; of several at the same time, the job with the highest ID.
   public var lastJob: JobID
   /// The number of failed attempts.
   public var count: Int

@@ -90,6 +90,18 @@ enum Migration0001 {
       name text PRIMARY KEY, definition bytea NOT NULL, anchor timestamptz NOT NULL, decided timestamptz NOT NULL,
       last_tick timestamptz, last_job bigint, paused boolean NOT NULL, next timestamptz, gaps text NOT NULL);
     CREATE INDEX schedule_next ON headway.schedule (next) WHERE next IS NOT NULL;
+    -- Failed attempts with the same error: the kind of the jobs, the type of the error, and its text with placeholders.
+    -- Note, author and muted: who has muted the group, when, and why.
+    CREATE TABLE headway.error (
+      id bigint PRIMARY KEY, kind text NOT NULL, type text NOT NULL, text text NOT NULL,
+      first_seen timestamptz NOT NULL, note text, author text, muted timestamptz);
+    CREATE INDEX error_kind ON headway.error (kind);
+    -- The number of failed attempts in each hour since 1970; -1 for the hours before the last 24. Place: the connections
+    -- that count in the row, so that few of them wait for each other; 0 for sums.
+    CREATE TABLE headway.error_count (
+      error bigint, hour bigint, place smallint, count bigint NOT NULL, last_seen timestamptz NOT NULL,
+      last_job bigint NOT NULL, PRIMARY KEY (error, hour, place))
+    WITH (fillfactor = 50);
     -- Workers. Lease: when others rescue the jobs of the worker, by the server's clock.
     CREATE TABLE headway.worker (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, started timestamptz NOT NULL, lease timestamptz NOT NULL,

@@ -85,6 +85,16 @@ enum Migration0001 {
       last_tick INTEGER, last_job INTEGER, paused INTEGER NOT NULL, next INTEGER, gaps TEXT NOT NULL)
       STRICT;
     CREATE INDEX headway_schedule_next ON headway_schedule(next) WHERE next NOT NULL;
+    -- Failed attempts with the same error: the kind of the jobs, the type of the error, and its text with placeholders.
+    -- Note, author and muted: who has muted the group, when, and why.
+    CREATE TABLE headway_error (
+      id INTEGER PRIMARY KEY, kind TEXT NOT NULL, type TEXT NOT NULL, text TEXT NOT NULL, first_seen INTEGER NOT NULL,
+      note TEXT, author TEXT, muted INTEGER) STRICT;
+    CREATE INDEX headway_error_kind ON headway_error(kind);
+    -- The number of failed attempts in each hour since 1970; -1 for the hours before the last 24. The place is 0.
+    CREATE TABLE headway_error_count (
+      error INTEGER NOT NULL, hour INTEGER NOT NULL, place INTEGER NOT NULL, count INTEGER NOT NULL,
+      last_seen INTEGER NOT NULL, last_job INTEGER NOT NULL, PRIMARY KEY (error, hour, place)) STRICT, WITHOUT ROWID;
     CREATE TABLE headway_worker (
       id INTEGER PRIMARY KEY, started INTEGER NOT NULL, stopped INTEGER NOT NULL DEFAULT 0, info BLOB NOT NULL)
       STRICT;

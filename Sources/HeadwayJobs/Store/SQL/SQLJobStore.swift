@@ -89,6 +89,15 @@
     try await readState { try $0.snapshot(parts) }
   }
 
+  /// Returns groups of failed attempts.
+  ///
+  /// - Parameter id: The only group to return; nil for all.
+  /// - Returns: The groups, with the counts of the last hours.
+  /// - Throws: ``JobError``.
+  public func errorGroups(_ id: JobErrorGroup.ID?) async throws -> [JobErrorGroup] {
+    try await readState { try $0.errorGroups(id) }
+  }
+
   /// Returns all schedules.
   ///
   /// - Returns: The schedules, ordered by name.
