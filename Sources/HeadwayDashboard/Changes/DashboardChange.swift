@@ -15,8 +15,8 @@ struct DashboardChange {
       switch self {
       case .retry: [.failed, .cancelled]
       // A held job waits for other jobs, even if it is due. Without its time, it would not run now.
-      case .runNow: [.scheduled]
-      case .cancel: [.held, .scheduled, .waiting, .running]
+      case .runNow: [.scheduled, .retrying]
+      case .cancel: JobState.unfinished
       case .abandon: [.running]
       }
     }
@@ -115,7 +115,7 @@ struct DashboardChange {
     guard let number = form.number("id"), let version = form["shown"] else { throw Refusal.badForm }
     let id = JobID(rawValue: number)
     func page(_ result: String) -> String { Link.to("/job/\(number)", ["done": result]) }
-    guard let job = try await jobs.job(id), JobForm.states.contains(job.state) else { return page("nothing") }
+    guard let job = try await jobs.job(id), JobState.changeable.contains(job.state) else { return page("nothing") }
     let now = jobs.store.now
     let shown = JobForm(job, hiding: redactedKeys)
     guard version == shown.version else { return page("nothing") }

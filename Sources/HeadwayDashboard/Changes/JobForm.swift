@@ -10,9 +10,6 @@ import HeadwayJobs
 /// value is a change. The stored value is not compared, because some values can't be shown exactly: times have no
 /// fractions of a second, and names have no control characters.
 struct JobForm {
-  /// The states of the jobs that the form changes.
-  static let states: Set<JobState> = [.held, .scheduled, .waiting]
-
   private static let priorities: [(name: String, priority: Headway.Operation.QueuePriority)] = [
     ("very low", .veryLow), ("low", .low), ("normal", .normal), ("high", .high), ("very high", .veryHigh),
   ]
@@ -40,7 +37,7 @@ struct JobForm {
   var view: View {
     [
       "version": version, "queue": queue, "start": start, "deadline": deadline, "hasDeadline": job.deadline != nil,
-      "hasPayload": payload != nil, "payload": payload ?? "", "isHidden": !Self.states.contains(job.state),
+      "hasPayload": payload != nil, "payload": payload ?? "", "isHidden": !JobState.changeable.contains(job.state),
       "priorities": Self.priorities.map { ["name": $0.name, "isChosen": $0.priority == priority] as View },
     ]
   }

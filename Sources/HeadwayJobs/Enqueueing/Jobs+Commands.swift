@@ -121,11 +121,11 @@ extension JobCommand {
   /// The states of the jobs that the command can change.
   @_spi(JobStore) public var changedStates: Set<JobState> {
     switch self {
-    case .cancel, .signal: [.held, .scheduled, .waiting, .running]
+    case .cancel, .signal: JobState.unfinished
     case .abandon: [.running]
     case .retry: [.failed, .cancelled]
-    case .delete, .prune: [.succeeded, .failed, .cancelled]
-    case .change: [.held, .scheduled, .waiting]
+    case .delete, .prune: JobState.finished
+    case .change: JobState.changeable
     case .setPaused, .configure, .setMuted: []
     }
   }

@@ -22,7 +22,7 @@ public struct JobRecord: Hashable, Sendable {
   ///
   /// For aging, its waiting time counts from then.
   public var readyTime: StoreTime
-  /// When a scheduled job is due.
+  /// When a scheduled job, or the next attempt of a retrying one, is due.
   public var dueTime: StoreTime?
   /// The wait of a scheduled job, which lasts at most until ``dueTime``; nil if the job waits only for its time.
   public var wait: JobWait?

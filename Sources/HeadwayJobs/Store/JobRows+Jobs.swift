@@ -111,7 +111,7 @@
   /// Notes what observers have to know about a job that has not ended.
   public func noteUnfinished(_ job: JobRecord) throws {
     try noteLimits(of: job)
-    if job.state == .scheduled { hints.hasScheduled = true }
+    if job.state.waitsForTime { hints.hasScheduled = true }
     if job.state == .waiting { hints.claimableQueues.insert(job.queue) }
   }
 
@@ -170,7 +170,7 @@
     return late.count == limit
   }
 
-  /// Makes scheduled jobs that are due wait for a worker, up to a limit.
+  /// Makes scheduled and retrying jobs that are due wait for a worker, up to a limit.
   ///
   /// - Returns: Whether there might be more.
   public func startDueJobs(limit: Int) throws -> Bool {

@@ -120,7 +120,7 @@
   func put(_ queue: JobQueueRecord, named name: String) throws
   /// Notes how an attempt has ended, in the record of its queue.
   func note(_ action: JobEnding.Action, of queue: String) throws
-  /// Returns the queues that have at least as many scheduled and waiting jobs as their limits.
+  /// Returns the queues that have at least as many pending jobs as their limits.
   func fullQueues(_ limits: [String: Int]) throws -> Set<String>
   /// Adds all jobs, or none if a queue is full or a dependency is unknown.
   func enqueue(_ batch: [NewJob], beforeDependentsOf parent: JobID?) throws -> [Enqueued]
@@ -164,7 +164,7 @@
 
   /// The jobs that have not started by their deadline, ordered by deadline, up to a limit.
   func lateJobs(limit: Int) throws -> [JobRecord]
-  /// The scheduled jobs that are due, ordered by due time, up to a limit.
+  /// The scheduled and retrying jobs that are due, ordered by due time, up to a limit.
   func dueJobs(limit: Int) throws -> [JobRecord]
   /// The schedules that have a due tick, ordered by tick, up to a limit.
   func dueSchedules(limit: Int) throws -> [DueSchedule]

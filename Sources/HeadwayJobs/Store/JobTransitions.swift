@@ -46,7 +46,7 @@ import Headway
         finish(&job, .failed, JobEndReason(.failed, "It was cancelled, so it is not run again."), at: now)
         break
       }
-      putBack(&job, after: pause, note: "retry", at: now)
+      putBack(&job, .retrying, after: pause, note: "retry", at: now)
     case .fail(let reason, let error):
       if let error { record(error, of: &job, at: now) }
       finish(&job, .failed, reason, at: now)
@@ -59,14 +59,14 @@ import Headway
       } else if job.snoozeCount > limit {
         finish(&job, .failed, JobEndReason(.snoozedTooOften, "It has snoozed \(limit) times."), at: now)
       } else {
-        putBack(&job, after: pause, note: "snooze", at: now)
+        putBack(&job, .scheduled, after: pause, note: "snooze", at: now)
       }
     case .release:
       job.attempt -= 1
       if job.isCancelRequested {
         finish(&job, .cancelled, JobEndReason(.cancelled), at: now)
       } else {
-        putBack(&job, after: .zero, note: "released", at: now)
+        putBack(&job, .scheduled, after: .zero, note: "released", at: now)
       }
     case .wait(let wait, let time):
       if job.isCancelRequested {
@@ -125,7 +125,7 @@ import Headway
   /// - Returns: True if the job is cancelled now, or its worker must now cancel it.
   public static func cancel(_ job: inout JobRecord, at now: StoreTime) -> Bool {
     switch job.state {
-    case .held, .scheduled, .waiting:
+    case .held, .scheduled, .retrying, .waiting:
       finish(&job, .cancelled, JobEndReason(.cancelled), at: now)
       return true
     case .running:
@@ -169,10 +169,10 @@ import Headway
     return true
   }
 
-  /// Makes a scheduled job that is due wait for a worker.
+  /// Makes a scheduled or retrying job that is due wait for a worker.
   ///
   /// - Parameters:
-  ///   - job: A scheduled job whose time has come.
+  ///   - job: A job whose time has come.
   ///   - now: The time of the store's clock.
   public static func becomeWaiting(_ job: inout JobRecord, at now: StoreTime) {
     becomeWaiting(&job, note: "due", at: now)
@@ -204,7 +204,7 @@ import Headway
   ///   - now: The time of the store's clock.
   /// - Returns: True if the job could be changed and had another value before.
   public static func change(_ job: inout JobRecord, _ change: JobChange, at now: StoreTime) -> Bool {
-    guard [.held, .scheduled, .waiting].contains(job.state) else { return false }
+    guard JobState.changeable.contains(job.state) else { return false }
     let former = job
     let note: String
     switch change {
@@ -215,7 +215,11 @@ import Headway
       (job.payload, job.version, note) = (payload, version, "payload changed")
     case .dueTime(let time):
       job.dueTime = time.flatMap { $0 > now ? $0 : nil }
-      if job.state != .held { job.state = job.dueTime == nil ? .waiting : .scheduled }
+      switch job.state {
+      case .held: break
+      case .retrying where job.dueTime != nil: break
+      default: job.state = job.dueTime == nil ? .waiting : .scheduled
+      }
       // A job that wakes early waits again when its code reaches the wait.
       if job.state == .waiting { job.wait = nil }
       note = "rescheduled"
@@ -262,9 +266,9 @@ import Headway
   ///   - now: The time of the store's clock.
   /// - Returns: True if the job had not started, so that it was changed.
   public static func replace(_ job: inout JobRecord, with new: NewJob, at now: StoreTime) -> Bool {
-    guard [.held, .waiting, .scheduled].contains(job.state) else { return false }
+    guard JobState.changeable.contains(job.state) else { return false }
     let template = JobRecord(id: job.id, new, at: now)
-    if job.state == .scheduled, template.state == .waiting {
+    if job.state.waitsForTime, template.state == .waiting {
       job.history.append(JobTransition(time: now, state: .waiting, note: "replaced"))
     }
     (job.payload, job.kind, job.version) = (template.payload, template.kind, template.version)
@@ -273,9 +277,11 @@ import Headway
     return true
   }
 
-  private static func putBack(_ job: inout JobRecord, after pause: Duration, note: String, at now: StoreTime) {
+  private static func putBack(
+    _ job: inout JobRecord, _ state: JobState, after pause: Duration, note: String, at now: StoreTime
+  ) {
     job.dueTime = pause > .zero ? now + pause : nil
-    job.state = pause > .zero ? .scheduled : .waiting
+    job.state = pause > .zero ? state : .waiting
     job.history.append(JobTransition(time: now, state: job.state, worker: job.owner, note: note))
   }
 
@@ -313,7 +319,7 @@ extension JobRecord {
   @_spi(JobStore) public var needsKey: Bool {
     guard !holdsKey, let scope = settings.unique?.scope else { return false }
     switch scope {
-    case .waiting: return state == .held || state == .waiting || state == .scheduled
+    case .waiting: return JobState.changeable.contains(state)
     case .unfinished: return !state.isFinished
     case .duration: return false
     }

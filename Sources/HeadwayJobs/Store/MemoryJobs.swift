@@ -200,8 +200,8 @@
 }
 
 extension JobRecord {
-  /// The time when a scheduled job is due; nil for other jobs.
-  @_spi(JobStore) public var scheduledTime: StoreTime? { state == .scheduled ? dueTime : nil }
+  /// The time when a scheduled or retrying job is due; nil for other jobs.
+  @_spi(JobStore) public var scheduledTime: StoreTime? { state.waitsForTime ? dueTime : nil }
 
   /// The deadline of a job that has not started; nil for other jobs.
   @_spi(JobStore) public var deadlineToStart: StoreTime? { state.isFinished || state == .running ? nil : deadline }

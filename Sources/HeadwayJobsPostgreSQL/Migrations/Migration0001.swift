@@ -12,8 +12,8 @@ enum Migration0001 {
     INSERT INTO headway.meta VALUES ('schema', 0);
     CREATE SEQUENCE headway.job_number;
     CREATE SEQUENCE headway.position;
-    -- Unfinished jobs. State: 0 held, 1 scheduled, 2 waiting, 3 running. Flags: 1 cancel requested, 2 holds key until
-    -- claimed, 4 has dependents, 8 has checkpoints. Keep: microseconds. Unmet: how many dependencies a held job waits
+    -- Unfinished jobs. State: \(JobRow.unfinishedStates). Flags: 1 cancel requested, 2 holds key until claimed,
+    -- 4 has dependents, 8 has checkpoints. Keep: microseconds. Unmet: how many dependencies a held job waits
     -- for. Slots: how many units of the first limit's key can be in use; 0 for a serial key, null for a rate. Weight:
     -- how many units or tokens the job takes. Further: the other limits, as JSON; '-' if the job has one limit.
     -- Awaits: the signal or sleep that a scheduled job waits for.
@@ -31,21 +31,22 @@ enum Migration0001 {
         AND octet_length(further) <= 1024))
     WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
       autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.02);
-    CREATE INDEX job_waiting ON headway.job (queue, priority DESC, position)
-    WHERE state = 2 AND crashes = 0 AND limit_key IS NULL;
+    CREATE INDEX job_waiting ON headway.job (queue, priority DESC, position) WHERE \(ClaimSQL.plain);
     CREATE INDEX job_keyed ON headway.job (queue, priority DESC, further, limit_key, position)
-    WHERE state = 2 AND crashes = 0 AND limit_key IS NOT NULL;
-    CREATE INDEX job_suspect ON headway.job (queue, priority DESC, position) WHERE state = 2 AND crashes > 0;
-    CREATE INDEX job_slots ON headway.job (limit_key) INCLUDE (weight) WHERE state = 3 AND limit_key IS NOT NULL;
-    CREATE INDEX job_further ON headway.job (further) WHERE state = 3 AND further > '-';
-    CREATE INDEX job_serial ON headway.job (limit_key, position) WHERE slots = 0 AND state > 0;
-    CREATE INDEX job_held ON headway.job (queue) WHERE state = 0;
-    CREATE INDEX job_scheduled ON headway.job (queue) WHERE state = 1;
-    CREATE INDEX job_due ON headway.job (due) WHERE state = 1;
-    CREATE INDEX job_deadline ON headway.job (deadline) WHERE deadline IS NOT NULL AND state < 3;
-    CREATE INDEX job_running ON headway.job (owner) WHERE state = 3;
+    WHERE \(ClaimSQL.keyed);
+    CREATE INDEX job_suspect ON headway.job (queue, priority DESC, position) WHERE \(ClaimSQL.suspects);
+    CREATE INDEX job_slots ON headway.job (limit_key) INCLUDE (weight)
+    WHERE \(JobState.running.condition) AND limit_key IS NOT NULL;
+    CREATE INDEX job_further ON headway.job (further) WHERE \(JobState.running.condition) AND further > '-';
+    CREATE INDEX job_serial ON headway.job (limit_key, position)
+    WHERE slots = 0 AND \(JobCondition.hasSerialPlace);
+    CREATE INDEX job_unready ON headway.job (state, queue) WHERE \(JobCondition.isUnready);
+    CREATE INDEX job_retrying ON headway.job (state, id) WHERE \(JobState.retrying.condition);
+    CREATE INDEX job_due ON headway.job (due) WHERE \(JobCondition.waitsForTime);
+    CREATE INDEX job_deadline ON headway.job (deadline) WHERE deadline IS NOT NULL AND \(JobCondition.isChangeable);
+    CREATE INDEX job_running ON headway.job (owner) WHERE \(JobState.running.condition);
     CREATE UNIQUE INDEX job_unique ON headway.job (unique_key) WHERE unique_key IS NOT NULL;
-    -- Finished jobs.
+    -- Finished jobs. State: \(JobRow.finishedStates).
     CREATE TABLE headway.done (
       id bigint PRIMARY KEY, queue text NOT NULL, kind text NOT NULL, version bigint NOT NULL, state smallint NOT NULL,
       priority bigint NOT NULL, position bigint NOT NULL, deadline timestamptz, enqueued timestamptz NOT NULL,
@@ -55,7 +56,7 @@ enum Migration0001 {
       expires timestamptz NOT NULL, reason text, reason_text text, result bytea, culprit bigint);
     CREATE INDEX done_expires ON headway.done (expires);
     CREATE INDEX done_finished ON headway.done (finished);
-    CREATE INDEX done_unsuccessful ON headway.done (state, id) WHERE state > 4;
+    CREATE INDEX done_unsuccessful ON headway.done (state, id) WHERE \(JobCondition.isUnsuccessful);
     CREATE INDEX done_culprit ON headway.done (culprit) WHERE culprit IS NOT NULL;
     -- Dependencies, until the dependent is deleted. Status: 0 unmet, 1 met, 2 failed.
     CREATE TABLE headway.edge (

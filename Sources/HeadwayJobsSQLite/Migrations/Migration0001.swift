@@ -10,7 +10,7 @@ enum Migration0001 {
     """
     CREATE TABLE headway_meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
     INSERT INTO headway_meta VALUES ('schema', 0), ('job', 0), ('position', 0), ('worker', 0), ('deleted', 0);
-    -- Unfinished jobs. Times are in microseconds since 1970. Flags: 1 cancel requested, 2 holds key until claimed,
+    -- Unfinished jobs. Times are in microseconds since 1970. State: \(JobRow.unfinishedStates). Flags: 1 cancel requested, 2 holds key until claimed,
     -- 4 has dependents, 8 has checkpoints. Unmet: how many dependencies a held job waits for. Slots: how many units
     -- of the first limit's key can be in use; 0 for a serial key, null for a rate. Weight: how many units or tokens
     -- the job takes. Further: the other limits, as JSON; '-' if the job has one limit. Awaits:
@@ -24,21 +24,23 @@ enum Migration0001 {
       progress_text TEXT, settings BLOB, history BLOB, payload BLOB NOT NULL, ready INTEGER NOT NULL,
       limit_key TEXT, slots INTEGER, weight INTEGER, further TEXT, awaits TEXT) STRICT;
     CREATE INDEX headway_job_waiting ON headway_job(queue, kind, version, priority DESC, position, deadline)
-      WHERE state = 2 AND crashes = 0 AND limit_key IS NULL;
+      WHERE \(ClaimSQL.plain);
     CREATE INDEX headway_job_keyed
       ON headway_job(queue, kind, version, priority DESC, further, limit_key, position, deadline, slots, weight)
-      WHERE state = 2 AND crashes = 0 AND limit_key NOT NULL;
-    CREATE INDEX headway_job_slots ON headway_job(limit_key, weight) WHERE state = 3 AND limit_key NOT NULL;
-    CREATE INDEX headway_job_further ON headway_job(further) WHERE state = 3 AND further > '-';
-    CREATE INDEX headway_job_serial ON headway_job(limit_key, position) WHERE slots = 0 AND state > 0;
-    CREATE INDEX headway_job_held ON headway_job(queue) WHERE state = 0;
-    CREATE INDEX headway_job_scheduled ON headway_job(queue) WHERE state = 1;
-    CREATE INDEX headway_job_suspect ON headway_job(queue, priority DESC, position) WHERE state = 2 AND crashes > 0;
-    CREATE INDEX headway_job_due ON headway_job(due) WHERE state = 1;
-    CREATE INDEX headway_job_deadline ON headway_job(deadline) WHERE deadline NOT NULL AND state < 3;
-    CREATE INDEX headway_job_running ON headway_job(owner, queue) WHERE state = 3;
+      WHERE \(ClaimSQL.keyed);
+    CREATE INDEX headway_job_slots ON headway_job(limit_key, weight)
+      WHERE \(JobState.running.condition) AND limit_key NOT NULL;
+    CREATE INDEX headway_job_further ON headway_job(further) WHERE \(JobState.running.condition) AND further > '-';
+    CREATE INDEX headway_job_serial ON headway_job(limit_key, position)
+      WHERE slots = 0 AND \(JobCondition.hasSerialPlace);
+    CREATE INDEX headway_job_unready ON headway_job(state, queue) WHERE \(JobCondition.isUnready);
+    CREATE INDEX headway_job_retrying ON headway_job(state, id) WHERE \(JobState.retrying.condition);
+    CREATE INDEX headway_job_suspect ON headway_job(queue, priority DESC, position) WHERE \(ClaimSQL.suspects);
+    CREATE INDEX headway_job_due ON headway_job(due) WHERE \(JobCondition.waitsForTime);
+    CREATE INDEX headway_job_deadline ON headway_job(deadline) WHERE deadline NOT NULL AND \(JobCondition.isChangeable);
+    CREATE INDEX headway_job_running ON headway_job(owner, queue) WHERE \(JobState.running.condition);
     CREATE UNIQUE INDEX headway_job_unique ON headway_job(unique_key) WHERE unique_key NOT NULL;
-    -- Finished jobs.
+    -- Finished jobs. State: \(JobRow.finishedStates).
     CREATE TABLE headway_done (
       id INTEGER PRIMARY KEY, queue TEXT NOT NULL, kind TEXT NOT NULL, version INTEGER NOT NULL,
       state INTEGER NOT NULL, priority INTEGER NOT NULL, position INTEGER NOT NULL, deadline INTEGER,
@@ -49,7 +51,8 @@ enum Migration0001 {
       culprit INTEGER) STRICT;
     CREATE INDEX headway_done_expires ON headway_done(expires);
     CREATE INDEX headway_done_finished ON headway_done(finished);
-    CREATE INDEX headway_done_unsuccessful ON headway_done(state, id, queue, kind, finished) WHERE state > 4;
+    CREATE INDEX headway_done_unsuccessful ON headway_done(state, id, queue, kind, finished)
+      WHERE \(JobCondition.isUnsuccessful);
     CREATE INDEX headway_done_culprit ON headway_done(culprit) WHERE culprit NOT NULL;
     -- Dependencies, until the dependent is deleted. Status: 0 unmet, 1 met, 2 failed.
     CREATE TABLE headway_edge (

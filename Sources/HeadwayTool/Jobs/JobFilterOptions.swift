@@ -12,7 +12,7 @@ struct JobFilterOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Jobs in this state: held, scheduled, waiting, running, succeeded, failed or cancelled. This option can be "
+      "Jobs in this state: held, scheduled, retrying, waiting, running, succeeded, failed or cancelled. This option can be "
         + "repeated.", valueName: "name"))
   var state: [JobState] = []
 

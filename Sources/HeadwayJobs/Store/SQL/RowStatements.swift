@@ -20,7 +20,7 @@
   static var runningJobs: String { get }
   /// Finds jobs that have missed their deadlines: time, limit.
   static var lateJobs: String { get }
-  /// Finds scheduled jobs that are due: time, limit.
+  /// Finds scheduled and retrying jobs that are due: time, limit.
   static var dueJobs: String { get }
   /// Returns `unique_key, id` for keys that unfinished jobs hold.
   static var holders: String { get }

@@ -36,7 +36,7 @@ enum SearchSQL {
 
     /// The failed or the cancelled jobs; by the index `done_unsuccessful`.
     static func finished(_ state: JobState) -> Table {
-      Table(name: "headway.done", areFinished: true, part: "state > 4 AND state = \(state.rawValue)")
+      Table(name: "headway.done", areFinished: true, part: "\(JobCondition.isUnsuccessful) AND \(state.condition)")
     }
   }
 
@@ -82,15 +82,16 @@ enum SearchSQL {
   /// The condition that a command can change a job, in addition to its filter.
   static func condition(of command: JobCommand, _ statement: inout StoreStatement) -> String {
     switch command {
-    case .cancel: "(state <> 3 OR (flags & \(JobRow.cancelRequested)) = 0)"
-    case .abandon: "state = 3"
-    case .retry: "state > 4"
+    case .cancel: "(\(JobCondition.isChangeable) OR (flags & \(JobRow.cancelRequested)) = 0)"
+    case .abandon: JobState.running.condition
+    case .retry: JobCondition.isUnsuccessful
     case .delete:
       "NOT EXISTS (SELECT 1 FROM headway.edge e JOIN headway.job j ON j.id = e.dependent WHERE e.dependency = t.id)"
     case .change(_, .priority(let priority)):
-      "(state < 3 AND priority <> \(statement.add(.number(priority.rawValue))))"
-    case .change(_, .queue(let queue)): "(state < 3 AND queue <> \(statement.add(.text(queue))))"
-    case .change: "state < 3"
+      "(\(JobCondition.isChangeable) AND priority <> \(statement.add(.number(priority.rawValue))))"
+    case .change(_, .queue(let queue)):
+      "(\(JobCondition.isChangeable) AND queue <> \(statement.add(.text(queue))))"
+    case .change: JobCondition.isChangeable
     case .signal, .setPaused, .configure, .setMuted, .prune: "true"
     }
   }
