@@ -6,7 +6,7 @@
 /// The idea, and most of the kinds of parts, come from Sentry, which groups messages this way: see
 /// `src/sentry/grouping/parameterization.py` in the repository getsentry/sentry. Unlike Sentry, the content of all
 /// quotes is replaced, because most errors in Swift put the names of files, keys and hosts in quotes.
-struct ErrorPattern {
+package struct ErrorPattern {
   /// The part of the text that is read, in bytes.
   private static let maxReadLength = 2 * 1_024
   /// The length of the longest quote, in scalars.
@@ -16,7 +16,7 @@ struct ErrorPattern {
   /// The length of the shortest hexadecimal number without a prefix.
   private static let minHexLength = 8
   /// The length of the shortest word that is replaced because it has many digits.
-  private static let minIdentifierLength = 16
+  private static let minIdentifierLength = 12
 
   private let scalars: [Unicode.Scalar]
   private var index = 0
@@ -26,7 +26,7 @@ struct ErrorPattern {
   ///
   /// - Parameter text: The description of an error.
   /// - Returns: One line of at most ``JobErrorGroup/maxTextLength`` bytes.
-  static func pattern(of text: String) -> String {
+  package static func pattern(of text: String) -> String {
     var pattern = ErrorPattern(text.shortened(to: maxReadLength))
     return pattern.read().shortened(to: JobErrorGroup.maxTextLength)
   }
@@ -34,7 +34,7 @@ struct ErrorPattern {
   /// Returns the name of an error's type without addresses.
   ///
   /// The name of a local type has the address of its context, such as `(unknown context at $7f3a00)`.
-  static func typeName(_ type: String) -> String {
+  package static func typeName(_ type: String) -> String {
     guard type.utf8.contains(UInt8(ascii: "$")) else { return type.shortened(to: NameLength.name) }
     var (name, isAddress) = ("", false)
     for character in type {
@@ -89,7 +89,7 @@ struct ErrorPattern {
   // MARK: Words
 
   private static func isPartOfWord(_ scalar: Unicode.Scalar) -> Bool {
-    scalar == "_" || isDigit(scalar) || scalar.properties.isAlphabetic
+    isDigit(scalar) || scalar.properties.isAlphabetic
   }
 
   private func isPartOfWord(at index: Int) -> Bool { scalar(at: index).map(Self.isPartOfWord) ?? false }
@@ -127,7 +127,9 @@ struct ErrorPattern {
   private static func isIdentifier(_ word: ArraySlice<Unicode.Scalar>) -> Bool {
     let digitCount = word.count(where: isDigit)
     guard digitCount > 0 else { return false }
-    if word.starts(with: ["0", "x"]) || word.starts(with: ["0", "X"]) { return word.dropFirst(2).allSatisfy(isHexDigit) }
+    if word.starts(with: ["0", "x"]) || word.starts(with: ["0", "X"]) {
+      return word.dropFirst(2).allSatisfy(isHexDigit)
+    }
     if word.count >= minHexLength, word.allSatisfy(isHexDigit) { return true }
     return word.count >= minIdentifierLength && digitCount * 5 >= word.count
   }
@@ -158,7 +160,7 @@ struct ErrorPattern {
     return isPartOfWord(at: end) ? nil : end
   }
 
-  private func isMailMark(at index: Int) -> Bool { scalar(at: index).map { [".", "+", "-"].contains($0) } ?? false }
+  private func isMailMark(at index: Int) -> Bool { scalar(at: index).map { [".", "_", "+", "-"].contains($0) } ?? false }
 
   /// Returns the end of an address of mail that begins at the current index.
   private func mailEnd() -> Int? {

@@ -34,6 +34,10 @@ public struct JobErrorGroup: Hashable, Codable, Sendable, Identifiable {
   ///
   /// The hours begin when the minutes are zero in UTC. The last element is the number of the current hour.
   public var hourlyCounts: [Int]
+  /// The number of jobs that wait for their next attempt after this error, up to ``maxJobCount`` + 1.
+  public var retryingCount: Int
+  /// The number of jobs that have failed with this error, up to ``maxJobCount`` + 1.
+  public var failedCount: Int
   /// The note of a person who has muted the group; nil if the group is not muted.
   public var mute: Mute?
 
@@ -45,6 +49,8 @@ public struct JobErrorGroup: Hashable, Codable, Sendable, Identifiable {
   public static let maxCountPerKind = 50
   /// The maximum number of groups of a store. Beyond it, workers delete the groups that were seen longest ago.
   public static let maxCount = 500
+  /// The limit up to which ``retryingCount`` and ``failedCount`` are exact.
+  public static let maxJobCount = 1_000
   /// How long a group without a mute is kept after its last failed attempt: 30 days.
   public static let retention = Duration.seconds(30 * 86_400)
   /// The type of the group for errors beyond ``maxCountPerKind``.
@@ -62,10 +68,13 @@ public struct JobErrorGroup: Hashable, Codable, Sendable, Identifiable {
   ///   - lastJob: The job whose attempt failed last.
   ///   - count: The number of failed attempts.
   ///   - hourlyCounts: The number of failed attempts in each of the last hours, oldest first; zeros by default.
+  ///   - retryingCount: The number of jobs that wait for their next attempt.
+  ///   - failedCount: The number of jobs that have failed.
   ///   - mute: The note of a person who has muted the group.
   @_spi(JobStore) public init(
     id: ID, kind: JobKind, type: String, text: String, firstSeenTime: StoreTime, lastSeenTime: StoreTime,
-    lastJob: JobID, count: Int, hourlyCounts: [Int] = Array(repeating: 0, count: Self.hourCount), mute: Mute? = nil
+    lastJob: JobID, count: Int, hourlyCounts: [Int] = Array(repeating: 0, count: Self.hourCount),
+    retryingCount: Int = 0, failedCount: Int = 0, mute: Mute? = nil
   ) {
     self.id = id
     self.kind = kind
@@ -76,6 +85,8 @@ public struct JobErrorGroup: Hashable, Codable, Sendable, Identifiable {
     self.lastJob = lastJob
     self.count = count
     self.hourlyCounts = hourlyCounts
+    self.retryingCount = retryingCount
+    self.failedCount = failedCount
     self.mute = mute
   }
 }
@@ -98,7 +109,7 @@ extension JobErrorGroup {
     /// - Parameter description: The 16 hexadecimal digits of ``description``.
     /// - Returns: The ID, or nil if the text is not an ID.
     public init?(_ description: String) {
-      guard description.utf8.count == 16, description.utf8.first != UInt8(ascii: "+"),
+      guard description.utf8.count == 16, description.allSatisfy(\.isHexDigit),
         let number = UInt64(description, radix: 16)
       else { return nil }
       rawValue = Int64(bitPattern: number)

@@ -63,7 +63,7 @@ struct FailedAttempt {
       self[group.id] = group
       return
     }
-    (sum.count, sum.lastJob) = (sum.count + group.count, max(sum.lastJob, group.lastJob))
+    (sum.count, sum.lastJob) = (sum.count + group.count, Swift.max(sum.lastJob, group.lastJob))
     self[group.id] = sum
   }
 }

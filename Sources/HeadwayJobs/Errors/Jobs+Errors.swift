@@ -14,7 +14,7 @@ extension Jobs {
   public func errorGroups(areMuted: Bool? = nil, limit: Int = 100) async throws -> [JobErrorGroup] {
     require(limit >= 0, "Error groups are read with the limit \(limit): use 0 or more.")
     let groups = try await backend.errorGroups(nil).filter { areMuted == nil || ($0.mute != nil) == areMuted }
-    return Array(groups.sorted { ($0.lastSeenTime, $0.id) > ($1.lastSeenTime, $1.id) }.prefix(limit))
+    return try await counted(groups.sorted { ($0.lastSeenTime, $0.id) > ($1.lastSeenTime, $1.id) }.prefix(limit))
   }
 
   /// Returns a group of failed attempts.
@@ -23,7 +23,18 @@ extension Jobs {
   /// - Returns: The group, or nil if the store has no such group, or it was deleted.
   /// - Throws: ``JobError``.
   public func errorGroup(_ id: JobErrorGroup.ID) async throws -> JobErrorGroup? {
-    try await backend.errorGroups(id).first
+    try await counted(backend.errorGroups(id)[...]).first
+  }
+
+  /// Returns groups with the numbers of their jobs.
+  private func counted(_ groups: ArraySlice<JobErrorGroup>) async throws -> [JobErrorGroup] {
+    guard !groups.isEmpty else { return [] }
+    let counts = try await backend.jobCounts(ofErrors: groups.map(\.id), upTo: JobErrorGroup.maxJobCount + 1)
+    return groups.map { group in
+      var group = group
+      (group.retryingCount, group.failedCount) = counts[group.id] ?? (0, 0)
+      return group
+    }
   }
 
   /// Mutes a group of failed attempts, or changes its note.

@@ -4,9 +4,34 @@ enum ErrorSQL {
   static let groups = "SELECT id, kind, type, text, first_seen, note, author, muted FROM headway.error"
   /// The counts of groups: several rows for each group and hour.
   static let counts = "SELECT error, hour, count, last_seen, last_job FROM headway.error_count"
+
+  /// The numbers of jobs that retry, and of jobs that have failed, of groups that meet a condition, up to a limit; by
+  /// the indexes `job_error` and `done_error`.
+  static func jobCounts(where condition: String) -> String {
+    """
+    SELECT e.id,
+    (SELECT count(*) FROM (
+      SELECT 1 FROM headway.job WHERE error = e.id AND \(JobState.retrying.condition) LIMIT $2) retrying),
+    (SELECT count(*) FROM (
+      SELECT 1 FROM headway.done WHERE error = e.id AND \(JobState.failed.condition) LIMIT $2) failed)
+    FROM headway.error e WHERE \(condition)
+    """
+  }
 }
 
 @_spi(JobStore) extension StoreReader {
+  func jobCounts(
+    ofErrors ids: [JobErrorGroup.ID], upTo limit: Int
+  ) throws -> [JobErrorGroup.ID: (retrying: Int, failed: Int)] {
+    preferIndexes()
+    let counts = StoreStatement(
+      ErrorSQL.jobCounts(where: Search.isIn("e.id", "$1")), .integers(ids.map(\.rawValue)), .number(limit))
+    let found = try rows(counts) { row in
+      (JobErrorGroup.ID(rawValue: row.int64(0)), (retrying: row.int(1), failed: row.int(2)))
+    }
+    return Dictionary(found, uniquingKeysWith: { first, _ in first })
+  }
+
   /// Returns error groups, in any order.
   ///
   /// - Parameter id: The only group to return; nil for all.

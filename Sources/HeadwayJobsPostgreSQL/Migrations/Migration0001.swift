@@ -16,7 +16,7 @@ enum Migration0001 {
     -- 4 has dependents, 8 has checkpoints. Keep: microseconds. Unmet: how many dependencies a held job waits
     -- for. Slots: how many units of the first limit's key can be in use; 0 for a serial key, null for a rate. Weight:
     -- how many units or tokens the job takes. Further: the other limits, as JSON; '-' if the job has one limit.
-    -- Awaits: the signal or sleep that a scheduled job waits for.
+    -- Awaits: the signal or sleep that a scheduled job waits for. Error: the group of the last failed attempt.
     -- An index row has at most 2,704 bytes, so a job with longer names could not change its state.
     CREATE TABLE headway.job (
       id bigint PRIMARY KEY, queue text NOT NULL, kind text NOT NULL, version bigint NOT NULL, state smallint NOT NULL,
@@ -25,7 +25,7 @@ enum Migration0001 {
       crashes integer NOT NULL, snoozes integer NOT NULL, epoch integer NOT NULL, owner bigint, flags smallint NOT NULL,
       keep bigint, unique_key text, unmet integer NOT NULL, progress double precision, progress_text text,
       settings bytea, history bytea, payload bytea NOT NULL, ready timestamptz NOT NULL, limit_key text COLLATE "C",
-      slots bigint, weight bigint, further text COLLATE "C", awaits text,
+      slots bigint, weight bigint, further text COLLATE "C", awaits text, error bigint,
       CONSTRAINT job_has_short_names CHECK (octet_length(queue) <= 512 AND octet_length(kind) <= 512
         AND octet_length(unique_key) <= 1024 AND octet_length(limit_key) <= 1033
         AND octet_length(further) <= 1024))
@@ -44,6 +44,7 @@ enum Migration0001 {
     CREATE INDEX job_retrying ON headway.job (state, id) WHERE \(JobState.retrying.condition);
     CREATE INDEX job_due ON headway.job (due) WHERE \(JobCondition.waitsForTime);
     CREATE INDEX job_deadline ON headway.job (deadline) WHERE deadline IS NOT NULL AND \(JobCondition.isChangeable);
+    CREATE INDEX job_error ON headway.job (error, state, id) WHERE error IS NOT NULL;
     CREATE INDEX job_running ON headway.job (owner) WHERE \(JobState.running.condition);
     CREATE UNIQUE INDEX job_unique ON headway.job (unique_key) WHERE unique_key IS NOT NULL;
     -- Finished jobs. State: \(JobRow.finishedStates).
@@ -53,11 +54,13 @@ enum Migration0001 {
       claimed timestamptz, first_claimed timestamptz, attempt integer NOT NULL, crashes integer NOT NULL,
       snoozes integer NOT NULL, epoch integer NOT NULL, owner bigint, progress double precision, progress_text text,
       settings bytea, history bytea, payload bytea NOT NULL, ready timestamptz NOT NULL, finished timestamptz NOT NULL,
-      expires timestamptz NOT NULL, reason text, reason_text text, result bytea, culprit bigint);
+      expires timestamptz NOT NULL, reason text, reason_text text, result bytea, culprit bigint,
+      error bigint);
     CREATE INDEX done_expires ON headway.done (expires);
     CREATE INDEX done_finished ON headway.done (finished);
     CREATE INDEX done_unsuccessful ON headway.done (state, id) WHERE \(JobCondition.isUnsuccessful);
     CREATE INDEX done_culprit ON headway.done (culprit) WHERE culprit IS NOT NULL;
+    CREATE INDEX done_error ON headway.done (error, state, id) WHERE error IS NOT NULL;
     -- Dependencies, until the dependent is deleted. Status: 0 unmet, 1 met, 2 failed.
     CREATE TABLE headway.edge (
       dependency bigint, dependent bigint, success boolean NOT NULL, status smallint NOT NULL,

@@ -57,7 +57,7 @@ enum JobSQL {
   /// The parameters are the ID of the job, the time and the result.
   static let copySucceeded = """
     INSERT INTO headway_done (\(list(JobRow.common + JobRow.finished))) SELECT \
-    \(list(JobRow.common.map { $0 == "state" ? "\(JobState.succeeded.rawValue)" : $0 })), ?2, ?2 + keep, NULL, NULL, ?3, NULL \
+    \(list(JobRow.succeeded)), ?2, ?2 + keep, NULL, NULL, ?3, NULL \
     FROM headway_job WHERE id = ?1
     """
 

@@ -176,7 +176,7 @@ extension JobStoreConformance {
 
 extension JobStoreProbe {
   /// Returns the numbers of all pages.
-  fileprivate func ids(_ filter: JobFilter, limit: Int) async throws -> [JobID] {
+  func ids(_ filter: JobFilter, limit: Int) async throws -> [JobID] {
     var (ids, end) = ([JobID](), JobID?.none)
     repeat {
       let page = try await store.ids(filter, before: end, limit: limit)

@@ -9,7 +9,7 @@
   /// All checks.
   public static let checks: [JobStoreCheck] = [
     enqueueing, keys, claiming, order, fencing, endings, retries, cancelling, rescuing, stopping, commands, retention,
-    limits, severalLimits, queueSettings, waitingQueues, reading, clockJumps, snapshots, overviews, graphs,
+    errors, limits, severalLimits, queueSettings, waitingQueues, reading, clockJumps, snapshots, overviews, graphs,
     graphFailures, conservation, ticks, schedules, backfills, bounds, signals, waits, model,
   ].flatMap(\.self)
 }

@@ -34,7 +34,12 @@
   var needsSettings: Bool { filter.tag != nil || filter.label != nil }
 
   /// The tables that can contain the jobs.
-  private var tables: [SearchSQL.Table] {
+  var tables: [SearchSQL.Table] {
+    if let group = filter.errorGroup, !isIndexed {
+      // Jobs that have succeeded are in no group.
+      let states = JobState.allCases.filter { $0 != .succeeded && filter.states?.contains($0) != false }
+      return states.map { .errors(group, $0) }
+    }
     // Only finished jobs have a culprit.
     let unfinished = filter.culprit == nil && filter.states?.allSatisfy(\.isFinished) != true
     let finished = filter.states?.contains(where: \.isFinished) != false
@@ -55,6 +60,7 @@
     add("queue", texts(filter.queues).map { .texts($0) })
     add("kind", texts(filter.kinds.map { Set($0.map(\.rawValue)) }).map { .texts($0) })
     if let culprit = filter.culprit { conditions.append("culprit = \(statement.add(.id(culprit)))") }
+    if let group = filter.errorGroup { conditions.append("error = \(statement.add(.integer(group.rawValue)))") }
     if let since = filter.since { conditions.append("enqueued >= \(statement.add(.time(since)))") }
     if let until = filter.until { conditions.append("enqueued <= \(statement.add(.time(until)))") }
     // Characters of the text can be escaped, so settings that contain a backslash are decoded, too.

@@ -98,6 +98,19 @@
     try await readState { try $0.errorGroups(id) }
   }
 
+  /// Counts the jobs that retry, and the jobs that have failed, by the groups of their last errors.
+  ///
+  /// - Parameters:
+  ///   - ids: The groups.
+  ///   - limit: The highest number to return.
+  /// - Returns: Both numbers of each group.
+  /// - Throws: ``JobError``.
+  public func jobCounts(
+    ofErrors ids: [JobErrorGroup.ID], upTo limit: Int
+  ) async throws -> [JobErrorGroup.ID: (retrying: Int, failed: Int)] {
+    try await readState { try $0.jobCounts(ofErrors: ids, upTo: limit) }
+  }
+
   /// Returns all schedules.
   ///
   /// - Returns: The schedules, ordered by name.
