@@ -28,11 +28,15 @@ struct PageRenderer: Sendable {
 
   /// The names of the pages with an entry in the menu.
   private static let menu = [
-    ("", "Overview"), ("queues", "Queues"), ("jobs", "Jobs"), ("failures", "Failures"), ("schedules", "Schedules"),
+    ("", "Overview"), ("queues", "Queues"), ("jobs", "Jobs"), ("errors", "Errors"), ("schedules", "Schedules"),
     ("workers", "Workers"), ("health", "Health"),
   ]
 
   func response(to call: Call) async throws -> Response {
+    // The former address of the page of errors.
+    if call.path == ["failures"] {
+      return Response(status: .movedPermanently, headers: [.location: url("errors")])
+    }
     let page = try await page(for: call)
     var view = page.view
     view["notice"] = Notice.text(for: call.query, changes)
@@ -45,7 +49,7 @@ struct PageRenderer: Sendable {
     case ("queues", 1): try await queues(call)
     case ("jobs", 1): try await jobList(call)
     case ("job", 2): try await job(call, call.path[1])
-    case ("failures", 1): try await failures(call)
+    case ("errors", 1): try await errors(call)
     case ("schedules", 1): try await schedules(call)
     case ("workers", 1): try await workers(call)
     case ("health", 1): try await health(call)

@@ -19,7 +19,7 @@ struct Templates: Sendable {
       ("layout", PackageResources.layout_mustache), ("button", PackageResources.button_mustache),
       ("jobrows", PackageResources.jobrows_mustache), ("overview", PackageResources.overview_mustache),
       ("queues", PackageResources.queues_mustache), ("jobs", PackageResources.jobs_mustache),
-      ("job", PackageResources.job_mustache), ("failures", PackageResources.failures_mustache),
+      ("job", PackageResources.job_mustache), ("errors", PackageResources.errors_mustache),
       ("schedules", PackageResources.schedules_mustache), ("workers", PackageResources.workers_mustache),
       ("health", PackageResources.health_mustache), ("confirm", PackageResources.confirm_mustache),
       ("message", PackageResources.message_mustache), ("login", PackageResources.login_mustache),

@@ -49,7 +49,7 @@ package struct ErrorPattern {
 
   private mutating func read() -> String {
     while let scalar = scalar(at: index) {
-      if scalar.properties.isWhitespace || scalar.value < 32 {
+      if Self.isSpace(scalar) {
         if let last = result.last, last != " " { result.append(" ") }
         index += 1
       } else if let end = quoteEnd() {
@@ -72,16 +72,23 @@ package struct ErrorPattern {
 
   // MARK: Quotes
 
-  /// The quotation marks that close a quote, by those that open it.
-  private static let quotes: [Unicode.Scalar: Unicode.Scalar] = [
-    "\"": "\"", "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»", "„": "“",
-  ]
+  /// Returns the quotation mark that closes a quote, if a mark opens one.
+  private static func closingMark(of mark: Unicode.Scalar) -> Unicode.Scalar? {
+    switch mark {
+    case "\"", "'", "`": mark
+    case "“": "”"
+    case "‘": "’"
+    case "«": "»"
+    case "„": "“"
+    default: nil
+    }
+  }
 
   /// Returns the index of the closing mark if a quote begins at the current index.
   ///
   /// Some marks are also apostrophes, so no letter precedes the first mark, and none follows the last one.
   private func quoteEnd() -> Int? {
-    guard let close = Self.quotes[scalars[index]], !isPartOfWord(at: index - 1) else { return nil }
+    guard let close = Self.closingMark(of: scalars[index]), !isPartOfWord(at: index - 1) else { return nil }
     let limit = min(scalars.count, index + Self.maxQuoteLength)
     return (index + 1..<max(limit, index + 1)).first { scalars[$0] == close && !isPartOfWord(at: $0 + 1) }
   }
@@ -89,8 +96,15 @@ package struct ErrorPattern {
   // MARK: Words
 
   private static func isPartOfWord(_ scalar: Unicode.Scalar) -> Bool {
-    isDigit(scalar) || scalar.properties.isAlphabetic
+    // The properties of other characters are slow to find.
+    scalar.isASCII ? isDigit(scalar) || isLetter(scalar) : scalar.properties.isAlphabetic
   }
+
+  private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.isASCII ? scalar.value <= 32 : scalar.properties.isWhitespace
+  }
+
+  private static func isLetter(_ scalar: Unicode.Scalar) -> Bool { (97...122).contains(scalar.value | 32) }
 
   private func isPartOfWord(at index: Int) -> Bool { scalar(at: index).map(Self.isPartOfWord) ?? false }
 
@@ -139,9 +153,11 @@ package struct ErrorPattern {
     var end = start
     while true {
       while isDigit(at: end) { end += 1 }
-      guard let separator = scalar(at: end), ".,:-/T".unicodeScalars.contains(separator), isDigit(at: end + 1) else {
-        return end
+      switch scalar(at: end) {
+      case ".", ",", ":", "-", "/", "T": break
+      default: return end
       }
+      guard isDigit(at: end + 1) else { return end }
       end += 1
     }
   }
@@ -160,7 +176,12 @@ package struct ErrorPattern {
     return isPartOfWord(at: end) ? nil : end
   }
 
-  private func isMailMark(at index: Int) -> Bool { scalar(at: index).map { [".", "_", "+", "-"].contains($0) } ?? false }
+  private func isMailMark(at index: Int) -> Bool {
+    switch scalar(at: index) {
+    case ".", "_", "+", "-": true
+    default: false
+    }
+  }
 
   /// Returns the end of an address of mail that begins at the current index.
   private func mailEnd() -> Int? {
