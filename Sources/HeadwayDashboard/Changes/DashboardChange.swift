@@ -45,8 +45,7 @@ struct DashboardChange {
       switch self {
       case .retry: "The jobs run again, with new attempts. Jobs whose key another job holds remain as they are."
       case .runNow:
-        "Scheduled jobs and jobs that wait for their next attempt are due now. They start after the jobs that already "
-          + "wait."
+        "Scheduled and retrying jobs are due now. They start after the jobs that already wait."
       case .cancel: "Jobs that have not started end immediately. Workers cancel the running ones."
       case .abandon:
         "The jobs are cancelled immediately and taken from their workers, which can no longer write anything for "
@@ -107,8 +106,9 @@ struct DashboardChange {
     }
     let list = try ListFilter(form)
     guard list.until != nil, action.applies(to: list.state) else { throw Refusal.badForm }
-    let name = try await changes.begin(action, action.filter(list, at: jobs.store.now), on: jobs)
-    return Link.to("/jobs", list.fields.filter { $0.0 != "until" } + [("change", name)])
+    let search = ListSearch(jobs, hiding: redactedKeys)
+    let name = try await changes.begin(action, action.filter(list, at: jobs.store.now), in: search)
+    return Link.to("/jobs", list.listFields + [("change", name)])
   }
 
   /// Makes the changes of the form on the page of a job.
@@ -118,7 +118,7 @@ struct DashboardChange {
     func page(_ result: String) -> String { Link.to("/job/\(number)", ["done": result]) }
     guard let job = try await jobs.job(id), JobState.changeable.contains(job.state) else { return page("nothing") }
     let now = jobs.store.now
-    let shown = JobForm(job, hiding: redactedKeys)
+    let shown = JobForm(job, hiding: redactedKeys, zone: PageZone(named: form["zone"]) ?? .utc)
     guard version == shown.version else { return page("nothing") }
     let changes = try shown.changes(in: form, at: now)
     guard !changes.isEmpty else { return page("same") }

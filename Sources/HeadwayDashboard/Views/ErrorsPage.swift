@@ -29,7 +29,7 @@ extension PageRenderer {
     let id = group.id.description
     let recent = group.hourlyCounts.reduce(0, +)
     var view: View = [
-      "id": id, "kind": group.kind.rawValue, "type": group.type, "text": Self.text(of: group),
+      "id": id, "kind": group.kind.rawValue, "type": group.type, "text": Self.message(of: group),
       "url": url("jobs", ["error": id]),
       "attempts": "\(Readable.count(group.count, "attempt")) failed, \(Readable.number(recent)) in the last 24 hours",
       "first": Readable.time(group.firstSeenTime, at: now), "last": Readable.time(group.lastSeenTime, at: now),
@@ -56,8 +56,19 @@ extension PageRenderer {
     return view
   }
 
+  /// Returns the values that describe a group on the pages of its jobs.
+  func errorView(_ id: JobErrorGroup.ID?) async throws -> View? {
+    guard let id else { return nil }
+    let group = try await jobs.errorGroup(id)
+    return [
+      "id": "\(id)", "type": group?.type ?? "an error",
+      "text": group.map(Self.message) ?? "that is no longer counted",
+      "url": url("errors", ["muted": group?.mute == nil ? nil : "1"]) + "#error-\(id)",
+    ]
+  }
+
   /// Returns the text of the errors in a group, which has no text if they differ.
-  static func text(of group: JobErrorGroup) -> String {
+  private static func message(of group: JobErrorGroup) -> String {
     guard group.type == JobErrorGroup.otherErrors else { return group.text }
     return "More than \(JobErrorGroup.maxCountPerKind) different errors of this kind have occurred. "
       + "This group counts the errors after these."

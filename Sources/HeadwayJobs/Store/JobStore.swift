@@ -242,6 +242,17 @@ public struct JobStoreAccess: Sendable {
   func jobCounts(ofErrors ids: [JobErrorGroup.ID], upTo limit: Int) async throws
     -> [JobErrorGroup.ID: (retrying: Int, failed: Int)]
 
+  /// Returns what has happened to the jobs in a time until now.
+  ///
+  /// The default implementation returns periods without activity.
+  ///
+  /// - Parameters:
+  ///   - span: The time that the statistics describe.
+  ///   - queue: Only jobs of this queue are counted; nil for all.
+  /// - Returns: The activity in each period, by queue and kind.
+  /// - Throws: ``JobError``.
+  func statistics(over span: JobStatistics.Span, queue: String?) async throws -> JobStatistics
+
   /// Checks the database of the store: versions, settings, space, and what slows it down.
   ///
   /// The default implementation returns nothing.

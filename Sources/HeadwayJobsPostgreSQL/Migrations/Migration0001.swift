@@ -12,11 +12,11 @@ enum Migration0001 {
     INSERT INTO headway.meta VALUES ('schema', 0);
     CREATE SEQUENCE headway.job_number;
     CREATE SEQUENCE headway.position;
-    -- Unfinished jobs. State: \(JobRow.unfinishedStates). Flags: 1 cancel requested, 2 holds key until claimed,
-    -- 4 has dependents, 8 has checkpoints. Keep: microseconds. Unmet: how many dependencies a held job waits
-    -- for. Slots: how many units of the first limit's key can be in use; 0 for a serial key, null for a rate. Weight:
-    -- how many units or tokens the job takes. Further: the other limits, as JSON; '-' if the job has one limit.
-    -- Awaits: the signal or sleep that a scheduled job waits for. Error: the group of the last failed attempt.
+    -- Unfinished jobs. Flags: 1 cancel requested, 2 holds key until claimed, 4 has dependents, 8 has checkpoints. Keep:
+    -- microseconds. Unmet: how many dependencies a held job waits for. Slots: how many units of the first limit's key
+    -- can be in use; 0 for a serial key, null for a rate. Weight: how many units or tokens the job takes. Further: the
+    -- other limits, as JSON; '-' if the job has one limit. Awaits: the signal or sleep that a scheduled job waits for.
+    -- Error: the group of the last failed attempt.
     -- An index row has at most 2,704 bytes, so a job with longer names could not change its state.
     CREATE TABLE headway.job (
       id bigint PRIMARY KEY, queue text NOT NULL, kind text NOT NULL, version bigint NOT NULL, state smallint NOT NULL,
@@ -47,7 +47,7 @@ enum Migration0001 {
     CREATE INDEX job_error ON headway.job (error, state, id) WHERE error IS NOT NULL;
     CREATE INDEX job_running ON headway.job (owner) WHERE \(JobState.running.condition);
     CREATE UNIQUE INDEX job_unique ON headway.job (unique_key) WHERE unique_key IS NOT NULL;
-    -- Finished jobs. State: \(JobRow.finishedStates).
+    -- Finished jobs.
     CREATE TABLE headway.done (
       id bigint PRIMARY KEY, queue text NOT NULL, kind text NOT NULL, version bigint NOT NULL, state smallint NOT NULL,
       priority bigint NOT NULL, position bigint NOT NULL, deadline timestamptz, enqueued timestamptz NOT NULL,
@@ -56,6 +56,8 @@ enum Migration0001 {
       settings bytea, history bytea, payload bytea NOT NULL, ready timestamptz NOT NULL, finished timestamptz NOT NULL,
       expires timestamptz NOT NULL, reason text, reason_text text, result bytea, culprit bigint,
       error bigint);
+    COMMENT ON COLUMN headway.job.state IS '\(JobRow.unfinishedStates)';
+    COMMENT ON COLUMN headway.done.state IS '\(JobRow.finishedStates)';
     CREATE INDEX done_expires ON headway.done (expires);
     CREATE INDEX done_finished ON headway.done (finished);
     CREATE INDEX done_unsuccessful ON headway.done (state, id) WHERE \(JobCondition.isUnsuccessful);

@@ -10,11 +10,12 @@ enum Migration0001 {
     """
     CREATE TABLE headway_meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
     INSERT INTO headway_meta VALUES ('schema', 0), ('job', 0), ('position', 0), ('worker', 0), ('deleted', 0);
-    -- Unfinished jobs. Times are in microseconds since 1970. State: \(JobRow.unfinishedStates). Flags: 1 cancel requested, 2 holds key until claimed,
-    -- 4 has dependents, 8 has checkpoints. Unmet: how many dependencies a held job waits for. Slots: how many units
-    -- of the first limit's key can be in use; 0 for a serial key, null for a rate. Weight: how many units or tokens
-    -- the job takes. Further: the other limits, as JSON; '-' if the job has one limit. Awaits:
-    -- the signal or sleep that a scheduled job waits for. Error: the group of the last failed attempt.
+    -- Unfinished jobs. State: \(JobRow.unfinishedStates).
+    -- Times are in microseconds since 1970. Flags: 1 cancel requested, 2 holds key until claimed, 4 has dependents,
+    -- 8 has checkpoints. Unmet: how many dependencies a held job waits for. Slots: how many units of the first limit's
+    -- key can be in use; 0 for a serial key, null for a rate. Weight: how many units or tokens the job takes. Further:
+    -- the other limits, as JSON; '-' if the job has one limit. Awaits: the signal or sleep that a scheduled job waits
+    -- for. Error: the group of the last failed attempt.
     CREATE TABLE headway_job (
       id INTEGER PRIMARY KEY, queue TEXT NOT NULL, kind TEXT NOT NULL, version INTEGER NOT NULL,
       state INTEGER NOT NULL, priority INTEGER NOT NULL, position INTEGER NOT NULL, due INTEGER, deadline INTEGER,

@@ -189,7 +189,7 @@ extension JobStoreProbe {
   }
 
   /// A snapshot without the numbers of finished jobs.
-  fileprivate func unfinishedSnapshot() async throws -> JobsSnapshot {
+  func unfinishedSnapshot() async throws -> JobsSnapshot {
     var snapshot = try await store.snapshot(.all)
     for index in snapshot.queues.indices {
       snapshot.queues[index].counts.byState = snapshot.queues[index].counts.byState.filter { !$0.key.isFinished }

@@ -1,8 +1,8 @@
 """`script/bench dashboard`: how long the pages of the dashboard take with many jobs (rule J154).
 
-The tables of a store are filled by SQL: jobs that wait or retry in ten queues, and jobs that have succeeded, failed or were
-cancelled, with labels, tags, histories and payloads of usual sizes. Then a dashboard serves the store, and each page is
-read several times, the first time without anything in the memory of the process.
+The tables of a store are filled by SQL: jobs that wait or retry in ten queues, and jobs that have succeeded, failed or
+were cancelled, with labels, tags, histories and payloads of usual sizes. Then a dashboard serves the store, and each
+page is read several times, the first time without anything in the memory of the process.
 """
 
 import http.client
@@ -30,7 +30,8 @@ PAGES = ["/", "/queues", "/jobs", "/jobs?state=waiting", "/jobs?state=failed", "
 # The numbers of the states.
 with open(f"{ROOT}/Sources/HeadwayJobs/Job/JobState.swift") as source:
     STATES = dict(re.findall(r"case (\w+) = (\d)", source.read()))
-DONE_STATE = "CASE WHEN n % 100 = 3 THEN {failed} WHEN n % 200 = 9 THEN {cancelled} ELSE {succeeded} END".format(**STATES)
+DONE_STATE = "CASE WHEN n % 100 = 3 THEN {failed} WHEN n % 200 = 9 THEN {cancelled} ELSE {succeeded} END"
+DONE_STATE = DONE_STATE.format(**STATES)
 # One of 50 jobs retries.
 WAITING_STATE = "CASE WHEN n % 50 = 1 THEN {retrying} ELSE {waiting} END".format(**STATES)
 COMMON = ("id, queue, kind, version, priority, position, enqueued, attempt, crashes, snoozes, epoch, settings, "

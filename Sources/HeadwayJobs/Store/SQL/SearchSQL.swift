@@ -33,6 +33,8 @@ enum SearchSQL {
 
     static let unfinished = Table(name: "headway.job", areFinished: false)
     static let finished = Table(name: "headway.done", areFinished: true)
+    /// The retrying jobs; by the index `job_retrying`.
+    static let retrying = Table(name: "headway.job", areFinished: false, part: JobState.retrying.condition)
 
     /// The failed or the cancelled jobs; by the index `done_unsuccessful`.
     static func finished(_ state: JobState) -> Table {
@@ -68,20 +70,20 @@ enum SearchSQL {
     """
   }
 
-  /// The IDs and settings of the newest jobs before an ID; by the primary key, or the index of the part.
-  static func newest(_ table: Table, where condition: String) -> String {
+  /// The newest jobs before an ID; by the primary key, or the index of the part.
+  static func newest(_ columns: String, _ table: Table, where condition: String) -> String {
     """
-    SELECT id, settings FROM \(table.name) WHERE \(table.part) AND id < $1 AND id >= $2 AND \(condition)
+    SELECT \(columns) FROM \(table.name) WHERE \(table.part) AND id < $1 AND id >= $2 AND \(condition)
     ORDER BY id DESC LIMIT $3
     """
   }
 
-  /// The IDs and settings of jobs in some parts, and how many jobs the parts have, up to a limit; by the indexes of the
-  /// parts.
+  /// The IDs and settings of jobs in some parts of a table, and how many jobs the parts have, up to a limit; by the
+  /// indexes of the parts.
   static func few(
-    _ parts: [JobPart], _ columns: String, queues: String, limit: String, where condition: String
+    _ parts: [String], of table: Table, _ columns: String, limit: String, where condition: String
   ) -> String {
-    let selects = parts.map { "SELECT \(columns) FROM headway.job WHERE \($0.condition) AND \(queues)" }
+    let selects = parts.map { "SELECT \(columns) FROM \(table.name) WHERE \($0)" }
     return """
       WITH few AS MATERIALIZED (SELECT * FROM (\(selects.joined(separator: " UNION ALL "))) parts LIMIT \(limit))
       SELECT id, settings, (SELECT count(*) FROM few) FROM few WHERE \(condition)
