@@ -9,7 +9,7 @@ import NIOHTTP1
 import Testing
 
 @Suite("The pages of the dashboard", .hangLimit) struct PageTests {
-  static let paths = ["/", "/queues", "/jobs", "/failures", "/trends", "/schedules", "/workers", "/health"]
+  static let paths = ["/", "/queues", "/jobs", "/errors", "/trends", "/schedules", "/workers", "/health"]
 
   @Test("J150: each page of an empty store is complete and links to the other pages", arguments: paths)
   func empty(path: String) async throws {
@@ -107,21 +107,6 @@ import Testing
       for path in ["/job/99999", "/job/x", "/job", "/nothing", "/job/1/2"] {
         expect(try await dashboard.get(path).status, is: .notFound)
       }
-    }
-  }
-
-  @Test("J150: failures are grouped by kind and by error")
-  func failures() async throws {
-    try await RunningDashboard.with { dashboard in
-      let scene = try await Scene(dashboard.jobs)
-      for number in 1...3 { try await scene.fail(error: "host \(number) is down\nsecond line") }
-      let last = try await scene.fail("resize", error: "no memory")
-      let page = try await dashboard.page("/failures")
-      #expect(page.contains("4 failed jobs by kind"))
-      #expect(page.contains("<td class=\"number\">3</td><td>mail</td>"))
-      #expect(page.contains("host # is down</td>"))
-      #expect(page.contains("<a href=\"./job/\(last)\">\(last)</a>"))
-      #expect(!page.contains("second line"))
     }
   }
 

@@ -89,6 +89,7 @@ struct DashboardChange {
     switch name {
     case "change": return try await changeJob(jobs)
     case "pause", "resume", "settings": return try await changeQueue(jobs, name)
+    case "mute", "unmute": return try await changeError(jobs, name)
     case "run", "pause-schedule", "resume-schedule": return try await changeSchedule(jobs, name)
     default: throw Refusal.badForm
     }
@@ -165,6 +166,21 @@ struct DashboardChange {
         .unprocessableContent, "‘\(text)’ is not a number from \(minimum) to 1000000000. Nothing was changed.")
     }
     return value
+  }
+
+  // MARK: Errors
+
+  private func changeError(_ jobs: Jobs, _ name: String) async throws -> String {
+    guard let id = form["error"].flatMap({ JobErrorGroup.ID($0) }) else { throw Refusal.badForm }
+    let isChanged: Bool
+    if name == "unmute" {
+      isChanged = try await jobs.unmute(id)
+    } else if let note = form["note"] {
+      isChanged = try await jobs.mute(id, note: note)
+    } else {
+      throw Refusal(.unprocessableContent, "The note is missing. Nothing was changed.")
+    }
+    return Link.to("/errors", ["muted": name == "unmute" ? "1" : nil, "done": isChanged ? name : "same-error"])
   }
 
   // MARK: Schedules

@@ -97,6 +97,9 @@ extension PageRenderer {
     add("priority", job.priority == 0 ? nil : "\(job.priority)")
     let maxAttemptCount = (settings.retry ?? JobOptions.defaultRetry).maxAttemptCount
     add("attempt", "\(job.attempt) of \(maxAttemptCount)")
+    add(
+      "last error", job.errorGroup.map { _ in "jobs with this error" },
+      url("jobs", ["error": job.errorGroup?.description]))
     add("crashes", job.crashCount == 0 ? nil : "\(job.crashCount)")
     add("snoozes", job.snoozeCount == 0 ? nil : "\(job.snoozeCount)")
     add("key", settings.unique?.key)

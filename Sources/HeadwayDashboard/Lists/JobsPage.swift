@@ -16,6 +16,7 @@ extension PageRenderer {
     view["jobs"] = page.jobs.map { job -> View in
       row(job, at: now).merging(["isSelectable": call.canChange] as View) { $1 }
     }
+    view["error"] = try await errorView(list.error)
     view["hasJobs"] = !page.jobs.isEmpty
     view["count"] = Self.text(of: count)
     view["next"] = page.next.map { Link.to("\(base)/jobs", list.fields + [("before", "\($0)")]) }

@@ -15,6 +15,8 @@ struct ListFilter {
   var label: String?
   /// A string that the shown payload contains.
   var payload: String?
+  /// The group of the last error of the jobs.
+  var error: JobErrorGroup.ID?
   /// Only jobs that were stored at most this long ago.
   var age: Age?
   /// When the jobs were stored.
@@ -101,6 +103,12 @@ struct ListFilter {
       guard let age = Age(rawValue: name) else { throw Refusal(.badRequest, "There is no age ‘\(name)’.") }
       self.age = age
     }
+    if let text = fields["error"] {
+      guard let id = JobErrorGroup.ID(text) else {
+        throw Refusal(.badRequest, "‘\(text)’ is not the ID of an error group.")
+      }
+      error = id
+    }
     (kind, queue, tag, label) = (fields["kind"], fields["queue"], fields["tag"], fields["label"])
     payload = fields["payload"]
     try enqueued.read(fields)
@@ -121,7 +129,7 @@ struct ListFilter {
   var fields: [(String, String?)] {
     let conditions: [(String, String?)] = [
       ("state", state?.name), ("kind", kind), ("queue", queue), ("tag", tag), ("label", label), ("payload", payload),
-      ("age", age?.rawValue),
+      ("error", error?.description), ("age", age?.rawValue),
     ]
     let selection: [(String, String?)] = ids.map { ids in [("selected", "1")] + ids.map { ("job", "\($0)") } } ?? []
     let end: [(String, String?)] = [("until", until.map { "\($0.microseconds)" })]
@@ -142,7 +150,7 @@ struct ListFilter {
       ids: ids, states: state.map { [$0] }, queues: queue.map { [$0] }, kinds: kind.map { [JobKind(rawValue: $0)] },
       tag: tag, label: label, payload: payload, since: [begin, enqueued.start].compactMap(\.self).max(),
       until: [until, enqueued.end].compactMap(\.self).min())
-    (filter.endedSince, filter.endedUntil) = (ended.start, ended.end)
+    (filter.endedSince, filter.endedUntil, filter.errorGroup) = (ended.start, ended.end, error)
     return filter
   }
 
@@ -157,6 +165,7 @@ struct ListFilter {
     if let tag { text += " with the tag ‘\(tag)’" }
     if let label { text += " whose label contains ‘\(label)’" }
     if let payload { text += " whose payload contains ‘\(payload)’" }
+    if let error { text += " with the last error \(error)" }
     if let age { text += " of the last \(age.name)" }
     return text + enqueued.description + ended.description
   }

@@ -24,6 +24,7 @@ extension PageRenderer {
         .count(action.filter(list, at: jobs.store.now), upTo: Self.countLimit)
       view["phrase"] = action.phrase(Self.text(of: count))
       view["what"] = list.description
+      view["error"] = try await errorView(list.error)
       view["note"] = Self.note(about: count.count, of: list)
       view["canConfirm"] = count.count > 0 || !count.isExact
       view["back"] = Link.to("\(base)/jobs", list.listFields)

@@ -30,11 +30,15 @@ struct PageRenderer: Sendable {
 
   /// The names of the pages with an entry in the menu.
   private static let menu = [
-    ("", "Overview"), ("queues", "Queues"), ("jobs", "Jobs"), ("failures", "Failures"), ("trends", "Trends"),
+    ("", "Overview"), ("queues", "Queues"), ("jobs", "Jobs"), ("errors", "Errors"), ("trends", "Trends"),
     ("schedules", "Schedules"), ("workers", "Workers"), ("health", "Health"),
   ]
 
   func response(to call: Call) async throws -> Response {
+    // The former address of the page of errors.
+    if call.path == ["failures"] {
+      return Response(status: .movedPermanently, headers: [.location: url("errors")])
+    }
     if let format = call.path.first.flatMap(ListExport.Format.init), call.path.count == 1 {
       return try ListExport.response(format, call.query, ListSearch(jobs, hiding: options.redactedKeys))
     }
@@ -54,7 +58,7 @@ struct PageRenderer: Sendable {
     case ("queues", 1): try await queues(call)
     case ("jobs", 1): try await jobList(call)
     case ("job", 2): try await job(call, call.path[1])
-    case ("failures", 1): try await failures(call)
+    case ("errors", 1): try await errors(call)
     case ("trends", 1): try await trends(call)
     case ("schedules", 1): try await schedules(call)
     case ("workers", 1): try await workers(call)

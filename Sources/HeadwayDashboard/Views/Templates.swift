@@ -21,7 +21,7 @@ struct Templates: Sendable {
       ("jobrows", PackageResources.jobrows_mustache), ("finding", PackageResources.finding_mustache),
       ("overview", PackageResources.overview_mustache),
       ("queues", PackageResources.queues_mustache), ("jobs", PackageResources.jobs_mustache),
-      ("job", PackageResources.job_mustache), ("failures", PackageResources.failures_mustache),
+      ("job", PackageResources.job_mustache), ("errors", PackageResources.errors_mustache),
       ("schedules", PackageResources.schedules_mustache), ("workers", PackageResources.workers_mustache),
       ("trends", PackageResources.trends_mustache), ("plot", PackageResources.plot_mustache),
       ("numbers", PackageResources.numbers_mustache), ("health", PackageResources.health_mustache),

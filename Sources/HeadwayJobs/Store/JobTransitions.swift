@@ -38,7 +38,7 @@ import Headway
     guard job.isRun(by: ending.fence) else { return job.hasEnded(ending.fence) ? .alreadyRecorded : .refused }
     switch ending.action {
     case .succeed(let result):
-      job.result = result
+      (job.result, job.errorGroup) = (result, nil)
       finish(&job, .succeeded, nil, at: now)
     case .retry(let pause, let error):
       record(error, of: &job, at: now)
@@ -301,6 +301,7 @@ import Headway
   private static func suspend(_ job: inout JobRecord, _ wait: JobWait, until time: StoreTime, at now: StoreTime) {
     let attempt = job.attempt
     (job.attempt, job.crashCount, job.snoozeCount, job.firstClaimedTime) = (0, 0, 0, nil)
+    job.errorGroup = nil
     job.dueTime = time > now ? time : nil
     job.state = time > now ? .scheduled : .waiting
     job.wait = time > now ? wait : nil
