@@ -109,6 +109,7 @@ final class FileRows: MemoryTableRows {
     // The journal loses these rows when it is rewritten. Until then, they have no effect.
     memory.timedKeys = memory.timedKeys.filter { $0.value.until > now }
     memory.pruneLimits(at: now)
+    memory.pruneChanges(at: now)
     return delete(expiredJobs())
   }
 
@@ -175,6 +176,12 @@ final class FileRows: MemoryTableRows {
   func removeSchedule(_ name: String) -> Bool {
     otherEntries.append(.noSchedule(name))
     return memory.schedules.removeValue(forKey: name) != nil
+  }
+
+  // MARK: Changes by people
+
+  func write(_ change: JobsChangeRecord, token: Int64) {
+    otherEntries.append(.change(memory.put(MemoryChange(change, token: token))))
   }
 
   // MARK: Workers, which the store itself adds and removes

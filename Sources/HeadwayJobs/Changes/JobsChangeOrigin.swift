@@ -18,6 +18,7 @@
   ///   - filter: The selection of the person; nil if it is the filter of the command.
   ///   - token: The token of the change; random by default.
   public init(_ author: String, filter: JobFilter? = nil, token: Int64 = .random(in: 1 ... .max)) {
-    (self.author, self.filter, self.token) = (author, filter, token)
+    // Not every database stores null characters.
+    (self.author, self.filter, self.token) = (author.replacing("\0", with: "\u{FFFD}"), filter, token)
   }
 }

@@ -165,6 +165,15 @@
   func postpone(_ names: [String], to time: StoreTime) throws
   /// Removes a schedule and returns whether there was one.
   func removeSchedule(_ name: String) throws -> Bool
+
+  // MARK: Changes by people
+
+  /// Returns the record of a change that an earlier transaction has written; nil if there is none.
+  func findChange(token: Int64) throws -> JobsChangeRecord?
+  /// Writes the record of a change. If its number is 0, the record is new and receives the next number.
+  ///
+  /// ``prune()`` deletes records after ``JobsChangeRecord/retention``.
+  func write(_ change: JobsChangeRecord, token: Int64) throws
 }
 
 /// A job whose success was recorded without reading the job.

@@ -67,6 +67,7 @@ final class MemoryRows: MemoryTableRows {
   func prune() -> Int {
     memory.timedKeys = memory.timedKeys.filter { $0.value.until > now }
     memory.pruneLimits(at: now)
+    memory.pruneChanges(at: now)
     return delete(expiredJobs())
   }
 
@@ -109,4 +110,8 @@ final class MemoryRows: MemoryTableRows {
   }
 
   func removeSchedule(_ name: String) -> Bool { memory.schedules.removeValue(forKey: name) != nil }
+
+  // MARK: Changes by people
+
+  func write(_ change: JobsChangeRecord, token: Int64) { memory.put(MemoryChange(change, token: token)) }
 }

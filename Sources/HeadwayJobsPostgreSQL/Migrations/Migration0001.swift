@@ -90,6 +90,14 @@ enum Migration0001 {
       name text PRIMARY KEY, definition bytea NOT NULL, anchor timestamptz NOT NULL, decided timestamptz NOT NULL,
       last_tick timestamptz, last_job bigint, paused boolean NOT NULL, next timestamptz, gaps text NOT NULL);
     CREATE INDEX schedule_next ON headway.schedule (next) WHERE next IS NOT NULL;
+    -- Changes by people. Job: the job if the change selected one alone; otherwise 0. Token: a random number that the
+    -- transactions of a change share. Record: JSON.
+    CREATE TABLE headway.change (
+      number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, time timestamptz NOT NULL, author text NOT NULL,
+      job bigint NOT NULL, token bigint NOT NULL, record bytea NOT NULL);
+    CREATE UNIQUE INDEX change_token ON headway.change (token);
+    CREATE INDEX change_job ON headway.change (job, number) WHERE job > 0;
+    CREATE INDEX change_time ON headway.change (time);
     -- Workers. Lease: when others rescue the jobs of the worker, by the server's clock.
     CREATE TABLE headway.worker (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, started timestamptz NOT NULL, lease timestamptz NOT NULL,
