@@ -29,7 +29,7 @@ struct PageRenderer: Sendable {
   /// The names of the pages with an entry in the menu.
   private static let menu = [
     ("", "Overview"), ("queues", "Queues"), ("jobs", "Jobs"), ("failures", "Failures"), ("schedules", "Schedules"),
-    ("workers", "Workers"), ("health", "Health"),
+    ("workers", "Workers"), ("changes", "Changes"), ("health", "Health"),
   ]
 
   func response(to call: Call) async throws -> Response {
@@ -48,6 +48,7 @@ struct PageRenderer: Sendable {
     case ("failures", 1): try await failures(call)
     case ("schedules", 1): try await schedules(call)
     case ("workers", 1): try await workers(call)
+    case ("changes", 1): try await changeList(call)
     case ("health", 1): try await health(call)
     case ("confirm", 1): try await confirm(call)
     default: throw Refusal.noPage
@@ -64,6 +65,9 @@ struct PageRenderer: Sendable {
     view["home"] = base + "/"
     view["isReadOnly"] = call.map { !$0.canChange } ?? false
     view["canChange"] = call?.canChange ?? false
+    view["person"] = call?.access.name
+    view["canLogOut"] = call?.access.logOut == .form
+    if case .address(let address)? = call?.access.logOut { view["logOutURL"] = address }
     view["token"] = call?.token ?? ""
     let current = call.map { $0.path.first == "job" || $0.path.first == "confirm" ? "jobs" : $0.path.first ?? "" }
     view["menu"] = Self.menu.map { path, name -> View in
@@ -88,10 +92,11 @@ struct PageRenderer: Sendable {
   }
 
   /// Returns the page for people who have not logged in.
-  static func loginPage(for error: any Error, base: String, acceptsPassword: Bool) -> Response {
+  static func loginPage(for error: any Error, base: String, _ people: KnownPeople) -> Response {
     let refusal = Refusal(error)
     let view: View = [
-      "message": refusal.text, "acceptsPassword": acceptsPassword, "heading": "Log in", "base": base,
+      "message": refusal.text, "acceptsPassword": people.acceptPasswords, "acceptsNames": people.acceptNames,
+      "needsName": people.needNames, "heading": "Log in", "base": base,
     ]
     return response(refusal.status, Templates.shared.render("login", view))
   }

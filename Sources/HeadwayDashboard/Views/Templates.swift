@@ -22,6 +22,7 @@ struct Templates: Sendable {
       ("job", PackageResources.job_mustache), ("failures", PackageResources.failures_mustache),
       ("schedules", PackageResources.schedules_mustache), ("workers", PackageResources.workers_mustache),
       ("health", PackageResources.health_mustache), ("confirm", PackageResources.confirm_mustache),
+      ("changes", PackageResources.changes_mustache),
       ("message", PackageResources.message_mustache), ("login", PackageResources.login_mustache),
     ]
     for (name, bytes) in sources {
