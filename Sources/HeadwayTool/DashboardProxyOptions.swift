@@ -19,7 +19,10 @@ struct DashboardProxyOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "A header with roles or groups of the person, separated by commas. Without it, --proxy-role applies.",
+      """
+      A header with roles or groups of the person, separated by commas or vertical bars. Without it, --proxy-role \
+      applies.
+      """,
       valueName: "name"))
   var roleHeader: String?
 

@@ -21,7 +21,7 @@ extension JobsDashboardServer {
     public var addresses: Set<String>
     /// The header that contains the name of the person.
     public var userHeader = "X-Forwarded-User"
-    /// A header that contains roles or groups of the person, separated by commas; nil if there is none.
+    /// A header that contains roles or groups of the person, separated by commas or vertical bars; nil if there is none.
     public var roleHeader: String?
     /// The values of ``roleHeader`` with which a person may change jobs. With other values, a person may only look.
     public var operatorRoles: Set<String> = ["operate"]

@@ -57,7 +57,7 @@ struct ProxySignIn: Sendable {
     guard let roleHeader else { return proxy.role }
     let values = request.headers[values: roleHeader]
     guard values.count == 1, let value = values.first else { return .look }
-    let roles = value.split(separator: ",").map(Self.trimmed)
+    let roles = value.split { $0 == "," || $0 == "|" }.map(Self.trimmed)
     return proxy.operatorRoles.isDisjoint(with: roles) ? .look : .operate
   }
 

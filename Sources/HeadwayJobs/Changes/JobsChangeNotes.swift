@@ -65,7 +65,9 @@ import Headway
     note("missed ticks") { "\($0.definition.missed)" }
     note("overlap") { "\($0.definition.overlap)" }
     note("jitter") { $0.definition.jitter == .zero ? nil : "\($0.definition.jitter)" }
-    note("options") { String(decoding: $0.definition.job.settings.stored, as: UTF8.self) }
+    note("options") { schedule in
+      schedule.definition.job.settings.stored.map { String(decoding: $0, as: UTF8.self) }
+    }
     guard old?.definition.job.payload != new?.definition.job.payload else { return }
     note("payload") { Self.text($0.definition.job.payload) }
   }
@@ -105,15 +107,5 @@ extension [JobsChangeRecord.Value] {
 extension [String] {
   fileprivate mutating func merge(_ others: [String]) {
     for other in others where count < JobsChangeRecord.maxValueCount && !contains(other) { append(other) }
-  }
-}
-
-extension String {
-  /// Returns the beginning of a long text, with an ellipsis.
-  func shortened(to length: Int) -> String {
-    guard utf8.count > length else { return self }
-    var end = utf8.index(utf8.startIndex, offsetBy: length)
-    while UTF8.isContinuation(utf8[end]) { end = utf8.index(before: end) }
-    return self[..<end] + "…"
   }
 }

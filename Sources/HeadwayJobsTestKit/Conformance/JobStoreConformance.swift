@@ -10,6 +10,6 @@
   public static let checks: [JobStoreCheck] = [
     enqueueing, keys, claiming, order, fencing, endings, retries, cancelling, rescuing, stopping, commands, retention,
     limits, severalLimits, queueSettings, waitingQueues, reading, clockJumps, snapshots, overviews, graphs,
-    graphFailures, conservation, ticks, schedules, backfills, bounds, signals, waits, model,
+    graphFailures, conservation, ticks, schedules, backfills, bounds, signals, waits, changes, model,
   ].flatMap(\.self)
 }
