@@ -1,7 +1,7 @@
 #if Dashboard && SQLite
-import ArgumentParser
+public import ArgumentParser
 import Foundation
-import HeadwayDashboard
+public import HeadwayDashboard
 
 struct DashboardUserCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

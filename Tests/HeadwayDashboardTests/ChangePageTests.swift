@@ -1,5 +1,6 @@
 #if Dashboard
 import HTTPTypes
+import Headway
 import HeadwayJobs
 import HeadwayTestSupport
 import Hummingbird
