@@ -13,8 +13,8 @@ struct DashboardCommand: AsyncParsableCommand {
       store at the same time. Ctrl-C stops the server.
 
       To use the dashboard from other machines, specify the address to listen on, and a file with people or with a \
-      password. The server does not encrypt connections, so put a TLS proxy in front of it, and specify the origin that \
-      browsers use. A proxy can also sign in people.
+      password. The server does not encrypt connections, so put a TLS proxy in front of it, and specify the origin \
+      that browsers use. A proxy can also sign in people.
 
       The store records each change with its author: see 'headway jobs audit'.
 

@@ -9,8 +9,8 @@ package struct NetworkRange: Hashable, Sendable {
 
   /// Creates a network.
   ///
-  /// - Parameter text: An address, such as `127.0.0.1` or `::1`, or a network, such as `10.0.0.0/8`. Returns nil for any
-  ///   other text.
+  /// - Parameter text: An address, such as `127.0.0.1` or `::1`, or a network, such as `10.0.0.0/8`. For any
+  ///   other text, the result is nil.
   package init?(_ text: String) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard let bytes = Self.bytes(of: parts.first ?? "") else { return nil }

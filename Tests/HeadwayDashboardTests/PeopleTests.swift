@@ -10,7 +10,7 @@ import Testing
 @Suite("People who log in to the dashboard", .hangLimit) struct PeopleTests {
   private static let password = "correct horse battery"
 
-  /// A server with a person who may change jobs, and one who may look.
+  /// Options with two people: `anna`, who may change jobs, and `bob`, who may look.
   private static func server() throws -> JobsDashboardServer.Options {
     var server = JobsDashboardServer.Options()
     // Two iterations, because tests need not resist guessing.

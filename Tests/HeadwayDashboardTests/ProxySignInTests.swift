@@ -25,7 +25,7 @@ import Testing
     try await RunningDashboard.with(options, server: server, logsIn: false, body)
   }
 
-  @Test("J346: a header of a proxy signs in nobody if the connection comes from another address")
+  @Test("J346: a header of a proxy has no effect if the connection comes from another address")
   func untrusted() async throws {
     try await Self.with(JobsDashboardServer.Proxy(addresses: ["10.0.0.1", "127.0.0.2", "::1"])) { dashboard in
       let headers: HTTPHeaders = [

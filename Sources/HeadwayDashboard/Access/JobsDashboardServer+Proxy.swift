@@ -21,9 +21,13 @@ extension JobsDashboardServer {
     public var addresses: Set<String>
     /// The header that contains the name of the person.
     public var userHeader = "X-Forwarded-User"
-    /// A header that contains roles or groups of the person, separated by commas or vertical bars; nil if there is none.
+    /// A header that contains roles or groups of the person, separated by commas or vertical bars.
+    ///
+    /// Nil if there is no such header.
     public var roleHeader: String?
-    /// The values of ``roleHeader`` with which a person may change jobs. With other values, a person may only look.
+    /// The values of ``roleHeader`` with which a person may change jobs.
+    ///
+    /// With other values, a person may only look.
     public var operatorRoles: Set<String> = ["operate"]
     /// What all people may do if there is no ``roleHeader``.
     public var role = JobsDashboard.Access.Role.look

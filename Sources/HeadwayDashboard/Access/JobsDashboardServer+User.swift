@@ -55,7 +55,8 @@ extension JobsDashboardServer {
     /// - Parameter text: The text of the list. Each line is the ``line`` of a person. Empty lines and lines that begin
     ///   with `#` are ignored.
     /// - Returns: The people, in the same order.
-    /// - Throws: ``JobsDashboardError`` with the code ``JobsDashboardError/Code/invalidUser``, and the number of the line.
+    /// - Throws: ``JobsDashboardError`` with the code ``JobsDashboardError/Code/invalidUser``. The description contains
+    ///   the number of the line.
     public static func users(in text: String) throws -> [User] {
       var users: [User] = []
       for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {

@@ -2,7 +2,7 @@
 @_spi(JobStore) public struct JobsChangeOrigin: Hashable, Sendable {
   /// The person who makes the change.
   public let author: String
-  /// The selection of the person, if the command has only a part of it.
+  /// The selection of the person, if the command has only part of it.
   ///
   /// A change of many jobs has several transactions, each with a command for some of the jobs.
   public let filter: JobFilter?

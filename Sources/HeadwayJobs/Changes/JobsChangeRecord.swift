@@ -6,7 +6,9 @@
 ///
 /// A store keeps a record for ``retention``.
 public struct JobsChangeRecord: Hashable, Codable, Sendable {
-  /// The number of the record. A later record has a greater number.
+  /// The number of the record.
+  ///
+  /// A later record has a greater number.
   public var number: Int64
   /// When the change began.
   public var time: StoreTime
@@ -14,11 +16,11 @@ public struct JobsChangeRecord: Hashable, Codable, Sendable {
   public var author: String
   /// The kind of change.
   public var action: Action
-  /// What the person selected.
+  /// The jobs that the person selected, or the name of another object.
   public var subject: Subject
   /// The number of jobs, queues, schedules, or error groups that were changed.
   public var count: Int
-  /// The first jobs that were changed or added, at most ``maxIDCount``, in the order of the changes.
+  /// The first jobs that were changed or added, at most ``maxIDCount``.
   public var ids: [JobID]
   /// The properties that were changed, with their values before and after.
   public var values: [Value]
@@ -27,9 +29,13 @@ public struct JobsChangeRecord: Hashable, Codable, Sendable {
   public static let maxIDCount = 100
   /// The maximum number of different values of a property in a record.
   public static let maxValueCount = 4
-  /// The maximum length of a value in bytes of UTF-8. For a longer payload, the record has only its size.
+  /// The maximum length of a value in bytes of UTF-8.
+  ///
+  /// For a longer payload, the record has only its size.
   public static let maxValueLength = 4_096
-  /// How long a store keeps a record: 90 days. After that, a worker deletes the record when it prunes the store.
+  /// How long a store keeps a record: 90 days.
+  ///
+  /// After that, a worker deletes the record when it prunes the store.
   public static let retention = Duration.seconds(90 * 86_400)
 
   /// Creates a record.

@@ -170,8 +170,9 @@
 
   /// Returns the record of a change that an earlier transaction has written; nil if there is none.
   func findChange(token: Int64) throws -> JobsChangeRecord?
-  /// Writes the record of a change. If its number is 0, the record is new and receives the next number.
+  /// Writes the record of a change.
   ///
+  /// If its number is 0, the record is new and receives the next number.
   /// ``prune()`` deletes records after ``JobsChangeRecord/retention``.
   func write(_ change: JobsChangeRecord, token: Int64) throws
 }

@@ -315,6 +315,7 @@ extension JobStore {
   ///   - number: The number of a record.
   ///   - limit: The maximum number of records.
   /// - Returns: No records.
+  /// - Throws: Nothing.
   public func changes(of job: JobID?, before number: Int64?, limit: Int) async throws -> [JobsChangeRecord] { [] }
 
   /// The message for an answer that does not belong to the request.

@@ -32,7 +32,7 @@
   private var running: [WorkerID: Set<JobID>] = [:]
   /// The unfinished jobs that wait for a time, or have a deadline.
   private var timed: Set<JobID> = []
-  /// The records of changes by people, in the order of their numbers.
+  /// The records of changes by people, ordered by number.
   public private(set) var changes: [MemoryChange] = []
   /// The last numbers that were used.
   public var lastNumbers = LastNumbers()

@@ -4,7 +4,9 @@
     try reader.rows(StoreStatement(ChangeSQL.find, .integer(token))) { ChangeSQL.read($0) }.first
   }
 
-  /// Writes the record of a change. If its number is 0, the database assigns the next number.
+  /// Writes the record of a change.
+  ///
+  /// If its number is 0, the database assigns the next number.
   public func write(_ change: JobsChangeRecord, token: Int64) throws {
     let stored = StoredValue.bytes(StoredForm.encode(change))
     let statement =

@@ -112,8 +112,7 @@
   ///
   /// - Parameter command: The command to execute.
   /// - Returns: The number of jobs or queues that were changed.
-  /// - Throws: ``JobError``, with the code ``JobError/Code/keyHeld`` or ``JobError/Code/dependencyFailed`` if no job can
-  ///   be run again because other jobs hold the keys, or dependencies have failed.
+  /// - Throws: ``JobError``.
   public func perform(_ command: JobCommand) async throws -> Int { try await perform(command, by: nil) }
 
   /// Changes a schedule.
