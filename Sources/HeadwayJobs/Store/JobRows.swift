@@ -197,6 +197,16 @@
   func putStatistics(_ rows: [StatisticsRow]) throws
   /// Deletes the rows of periods that begin before a time, oldest first, up to ``JobCommand/maxChangedCount``.
   func deleteStatistics(of level: StatisticsPeriod.Level, before time: StoreTime) throws
+
+  // MARK: Changes by people
+
+  /// Returns the record of a change that an earlier transaction has written; nil if there is none.
+  func findChange(token: Int64) throws -> JobsChangeRecord?
+  /// Writes the record of a change.
+  ///
+  /// If its number is 0, the record is new and receives the next number.
+  /// ``prune()`` deletes records after ``JobsChangeRecord/retention``.
+  func write(_ change: JobsChangeRecord, token: Int64) throws
 }
 
 /// A job whose success was recorded without reading the job.
