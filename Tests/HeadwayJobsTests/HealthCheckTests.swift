@@ -36,7 +36,8 @@ import Testing
   private func facts(
     _ statistics: JobStatistics? = nil, queues: [JobQueueSnapshot] = [],
     workers: [JobWorkerSnapshot] = [worker], endings: [EndedJob] = [], schedules: [ScheduleRecord] = [],
-    failed: [JobRecord] = [], retrying: [JobRecord] = [], options: JobsHealth.Options = JobsHealth.Options()
+    failed: [JobRecord] = [], retrying: [JobRecord] = [], errors: [JobErrorGroup] = [], mutedRetryCount: Int = 0,
+    options: JobsHealth.Options = JobsHealth.Options()
   ) -> HealthFacts {
     HealthFacts(
       options: options,
@@ -44,7 +45,7 @@ import Testing
         countLimit: HealthFacts.countLimit,
         snapshot: JobsSnapshot(time: Self.now, queues: queues, workers: workers), endings: endings),
       rates: RecentRates(statistics ?? self.statistics()), schedules: schedules, cancelled: [], failed: failed,
-      retrying: retrying, clock: Self.now, database: [])
+      retrying: retrying, errors: errors, mutedRetryCount: mutedRetryCount, clock: Self.now, database: [])
   }
 
   private func queue(
@@ -110,6 +111,23 @@ import Testing
     let finding = facts(statistics((0, "mail", attempts(0, 20))), retrying: [job]).attempts[0]
     #expect(finding.text.hasSuffix("20. The last error: SMTPError: connection refused."))
     #expect(finding.link == .jobs(JobFilter(states: [.retrying], kinds: ["mail"])))
+  }
+
+  @Test("J350: errors that are muted cause no problem, unless another error of the kind occurs")
+  func muted() {
+    func group(_ number: Int64, isMuted: Bool, secondsAgo: Int = 60) -> JobErrorGroup {
+      JobErrorGroup(
+        id: JobErrorGroup.ID(rawValue: number), kind: "mail", type: "E", text: "", firstSeenTime: Self.now,
+        lastSeenTime: Self.now + .seconds(-secondsAgo), lastJob: JobID(rawValue: 1), count: 20,
+        mute: isMuted ? JobErrorGroup.Mute(note: "known", author: nil, time: Self.now) : nil)
+    }
+    let statistics = statistics((0, "mail", attempts(0, 20)))
+    func level(_ errors: JobErrorGroup...) -> JobsHealth.Level { facts(statistics, errors: errors).attempts[0].level }
+    #expect(level(group(1, isMuted: true)) == .good)
+    #expect(level(group(1, isMuted: true), group(2, isMuted: false)) == .bad)
+    #expect(level(group(1, isMuted: true), group(2, isMuted: false, secondsAgo: 3_601)) == .good)
+    #expect(facts(queues: [queue(retrying: 30)], mutedRetryCount: 25).retries[0].level == .good)
+    #expect(facts(queues: [queue(retrying: 30)], mutedRetryCount: 15).retries[0].level == .warning)
   }
 
   @Test("J350: five kinds with failing attempts have a finding each, and the last finding counts the others")

@@ -109,6 +109,7 @@ final class FileRows: MemoryTableRows {
     // The journal loses these rows when it is rewritten. Until then, they have no effect.
     memory.timedKeys = memory.timedKeys.filter { $0.value.until > now }
     memory.pruneLimits(at: now)
+    pruneErrors()
     return delete(expiredJobs())
   }
 
@@ -118,6 +119,18 @@ final class FileRows: MemoryTableRows {
     let isNeeded = queue != JobQueueRecord()
     memory.queues[name] = isNeeded ? queue : nil
     otherEntries.append(isNeeded ? .queue(name, queue) : .noQueue(name))
+  }
+
+  // MARK: Errors
+
+  func put(_ group: JobErrorGroup) {
+    memory.errors[group.id] = group
+    otherEntries.append(.error(group))
+  }
+
+  func removeErrorGroup(_ id: JobErrorGroup.ID) {
+    memory.errors[id] = nil
+    otherEntries.append(.noError(id))
   }
 
   // MARK: Dependencies

@@ -114,7 +114,7 @@ extension JobCommand {
     case .cancel(let filter), .abandon(let filter), .retry(let filter), .delete(let filter),
       .change(let filter, _), .signal(let filter, _):
       filter
-    case .setPaused, .configure, .prune: nil
+    case .setPaused, .configure, .setMuted, .prune: nil
     }
   }
 
@@ -126,7 +126,7 @@ extension JobCommand {
     case .retry: [.failed, .cancelled]
     case .delete, .prune: JobState.finished
     case .change: JobState.changeable
-    case .setPaused, .configure: []
+    case .setPaused, .configure, .setMuted: []
     }
   }
 
@@ -144,7 +144,7 @@ extension JobCommand {
     case .delete: .delete(filter)
     case .change(_, let change): .change(filter, change)
     case .signal(_, let signal): .signal(filter, signal)
-    case .setPaused, .configure, .prune: self
+    case .setPaused, .configure, .setMuted, .prune: self
     }
   }
 }

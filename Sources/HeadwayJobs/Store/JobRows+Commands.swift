@@ -24,6 +24,8 @@
     case .change(_, let change): return try self.change(for: command) { JobTransitions.change(&$0, change, at: now) }
     case .setPaused(let queue, let isPaused): return try changeQueue(queue) { $0.setPaused(isPaused) }
     case .configure(let queue, let setting): return try changeQueue(queue) { $0.set(setting) }
+    case .setMuted(let id, let note, let author):
+      return try setMute(note.map { JobErrorGroup.Mute(note: $0, author: author, time: now) }, of: id) ? 1 : 0
     }
   }
 

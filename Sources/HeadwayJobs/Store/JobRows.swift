@@ -95,6 +95,21 @@
   /// Called with jobs that run again, before they are written.
   func willRestart(_ jobs: [JobRecord]) throws
 
+  // MARK: Errors
+
+  /// Returns the error groups among several that exist.
+  func existingErrorGroups(among ids: [JobErrorGroup.ID]) throws -> Set<JobErrorGroup.ID>
+  /// Returns the number of error groups of each kind.
+  func errorGroupCounts(of kinds: [JobKind]) throws -> [JobKind: Int]
+  /// Counts attempts that have failed now.
+  ///
+  /// - Parameter failures: A group with the number of attempts for each error, which might be new. The groups are
+  ///   ordered by ID.
+  /// - Throws: An error of the store.
+  func countErrors(_ failures: [JobErrorGroup]) throws
+  /// Changes or removes the mute of a group of failed attempts, and returns whether the group had another note.
+  func setMute(_ mute: JobErrorGroup.Mute?, of id: JobErrorGroup.ID) throws -> Bool
+
   // MARK: Queues
 
   /// The queues that are paused or have settings.
@@ -226,6 +241,31 @@
   /// - Parameter endings: Endings of different jobs.
   /// - Returns: No jobs.
   public func succeed(_ endings: [JobEnding]) -> [JobID: JobSuccess] { [:] }
+
+  /// Returns all groups, for a store that keeps no error groups.
+  ///
+  /// - Parameter ids: The IDs of groups.
+  /// - Returns: The same groups, so that none is new.
+  public func existingErrorGroups(among ids: [JobErrorGroup.ID]) -> Set<JobErrorGroup.ID> { Set(ids) }
+
+  /// Returns nothing, for a store that keeps no error groups.
+  ///
+  /// - Parameter kinds: The kinds of jobs.
+  /// - Returns: No numbers.
+  public func errorGroupCounts(of kinds: [JobKind]) -> [JobKind: Int] { [:] }
+
+  /// Does nothing, for a store that keeps no error groups.
+  ///
+  /// - Parameter failures: A group for each error.
+  public func countErrors(_ failures: [JobErrorGroup]) {}
+
+  /// Does nothing, for a store that keeps no error groups.
+  ///
+  /// - Parameters:
+  ///   - mute: The note of a person.
+  ///   - id: The ID of the group.
+  /// - Returns: False.
+  public func setMute(_ mute: JobErrorGroup.Mute?, of id: JobErrorGroup.ID) -> Bool { false }
 
   /// Returns the queue without locking it.
   ///

@@ -32,6 +32,8 @@
   private var running: [WorkerID: Set<JobID>] = [:]
   /// The unfinished jobs that wait for a time, or have a deadline.
   private var timed: Set<JobID> = []
+  /// The error groups, whose counts end with the hours when they were last seen.
+  public var errors: [JobErrorGroup.ID: JobErrorGroup] = [:]
   /// The last numbers that were used.
   public var lastNumbers = LastNumbers()
 

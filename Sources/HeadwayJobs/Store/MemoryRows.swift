@@ -70,6 +70,7 @@ final class MemoryRows: MemoryTableRows {
   func prune() -> Int {
     memory.timedKeys = memory.timedKeys.filter { $0.value.until > now }
     memory.pruneLimits(at: now)
+    pruneErrors()
     return delete(expiredJobs())
   }
 

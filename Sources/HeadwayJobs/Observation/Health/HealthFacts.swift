@@ -13,6 +13,10 @@ package struct HealthFacts: Sendable {
   let failed: [JobRecord]
   /// Some jobs that wait for another attempt, with at least one of each kind whose attempts fail.
   let retrying: [JobRecord]
+  /// The groups of failed attempts; none if no problem is about errors.
+  let errors: [JobErrorGroup]
+  /// The number of jobs that wait for another attempt after a muted error, up to the limit.
+  let mutedRetryCount: Int
   /// The time of this process.
   let clock: StoreTime
   /// The findings of the store about its database.
@@ -78,6 +82,10 @@ extension HealthFacts {
       ids.formUnion(try await store.ids(JobFilter(states: [.retrying], kinds: [failing.kind]), 1))
     }
     retrying = try await store.records(Array(ids))
+    errors = failed.isEmpty && ids.isEmpty && rates.failing(options).isEmpty ? [] : try await store.errorGroups(nil)
+    let muted = errors.filter { $0.mute != nil }.map(\.id)
+    let counts = muted.isEmpty ? [:] : try await store.jobCounts(ofErrors: muted, upTo: Self.countLimit)
+    mutedRetryCount = counts.values.reduce(0) { $0 + $1.retrying }
     clock = .now()
     database = try await store.findings(measuringCommit: measuresCommit)
   }

@@ -15,6 +15,8 @@
   associatedtype Checkpoints: CheckpointStatements
   /// The statements about dependencies.
   associatedtype Graph: GraphStatements
+  /// The statements about error groups.
+  associatedtype Errors: ErrorStatements
   /// The statements about queues and limits.
   associatedtype Limits: LimitStatements
   /// The statements about schedules.
