@@ -168,8 +168,8 @@ import Testing
     #expect(finding(.seconds(301), usual: .zero).level == .warning)
     #expect(
       finding(.seconds(720), usual: .zero).text
-        == "The oldest job in ‘mail’ has waited for 12 min. In the last hour, 95 % of the jobs of the queue waited for at "
-        + "most 0 ms.")
+        == "The oldest job in ‘mail’ has waited for 12 min. In the last hour, 95 % of the jobs of the queue waited for "
+        + "at most 0 ms.")
     // A queue whose jobs always wait for long is not late.
     #expect(finding(.seconds(6_000), usual: .seconds(3_600)).level == .good)
     #expect(finding(.seconds(8_000), usual: .seconds(3_600)).level == .warning)

@@ -55,8 +55,8 @@ extension HealthFacts {
     guard count > 0 else { return [.good("Failures", "No job has ended in the last hour.")] }
     let part = Double(failures.count) / Double(count)
     let text =
-      "\(Readable.percent(part)) of the jobs that ended in the last hour have failed (\(Readable.number(failures.count)) "
-      + "of \(Readable.number(count))\(count >= overview.countLimit ? "+" : ""))."
+      "\(Readable.percent(part)) of the jobs that ended in the last hour have failed "
+      + "(\(Readable.number(failures.count)) of \(Readable.number(count))\(count >= overview.countLimit ? "+" : ""))."
     let muted = Set(errors.filter { $0.mute != nil }.map(\.id))
     let isMuted = !failed.isEmpty && failed.allSatisfy { $0.errorGroup.map(muted.contains) ?? false }
     let isMuch = failures.count > options.maxFailureCount && part > options.maxFailedPart && !isMuted

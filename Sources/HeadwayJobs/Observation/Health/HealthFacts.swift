@@ -1,7 +1,7 @@
 /// What the checks of a store's health compare.
 ///
-/// Everything is read by index, and in a bounded number of rows. The extensions contain the checks by subject. Each check
-/// returns its findings, worst first: one that is good, or one for each kind, queue or schedule with a problem.
+/// Everything is read by index, and in a bounded number of rows. The extensions contain the checks by subject. Each
+/// check returns its findings, worst first: one that is good, or one for each kind, queue or schedule with a problem.
 package struct HealthFacts: Sendable {
   let options: JobsHealth.Options
   package let overview: JobsOverview
@@ -43,6 +43,8 @@ package struct HealthFacts: Sendable {
   ///   - problems: The problems, worst first.
   ///   - noun: The subject of a problem, for example `queue`.
   ///   - good: The finding if there is no problem.
+  ///   - finding: Returns the finding about a problem.
+  /// - Returns: At most ``maxFindingCount`` findings.
   func findings<Problem>(
     _ problems: [Problem], _ noun: String, else good: JobsHealth.Finding, _ finding: (Problem) -> JobsHealth.Finding
   ) -> [JobsHealth.Finding] {
