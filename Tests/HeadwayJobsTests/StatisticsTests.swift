@@ -5,7 +5,7 @@ import Testing
 
 /// The distributions of durations, and the sums of periods.
 @Suite struct StatisticsTests {
-  @Test("J325: the percentile of a distribution has an error of at most 6.25 %")
+  @Test("J325: the percentile of a distribution has an error of at most 6.25%")
   func error() throws {
     var generator = SeededGenerator(seed: 57)
     var value: Int64 = 1

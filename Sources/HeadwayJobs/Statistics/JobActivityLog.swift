@@ -1,4 +1,4 @@
-/// What a transaction of a store has done to jobs, until the store writes the numbers.
+/// The events of jobs in a transaction of a store, until the store writes their numbers.
 ///
 /// Events are only appended, so that a job costs little, and a request that fails can be undone.
 @_spi(JobStore) public struct JobActivityLog: Sendable {
@@ -74,7 +74,7 @@ struct JobGroupName: Hashable {
 
   init(_ group: JobStatistics.Group) { self.init(queue: group.queue, kind: group.kind) }
 
-  /// The name for the jobs of all groups that are not counted by themselves.
+  /// The name for the jobs of all groups that are not counted separately.
   static let rest = JobGroupName(queue: JobStatistics.rest, kind: JobKind(rawValue: JobStatistics.rest))
 
   static func == (left: JobGroupName, right: JobGroupName) -> Bool {

@@ -67,7 +67,7 @@
 
   /// Returns no rows.
   ///
-  /// - Parameter periods: The periods.
+  /// - Parameter periods: The periods to read.
   /// - Returns: No rows.
   public func statistics(in periods: [StatisticsPeriod]) -> [StatisticsRow] { [] }
 

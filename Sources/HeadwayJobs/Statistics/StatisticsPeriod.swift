@@ -1,4 +1,6 @@
 /// A time that a store has statistics of.
+///
+/// See `Docs/decisions/0057-statistics-of-jobs.md`.
 @_spi(JobStore) public struct StatisticsPeriod: Hashable, Sendable {
   /// The length of periods.
   public enum Level: Int, CaseIterable, Sendable {
@@ -18,7 +20,7 @@
       }
     }
 
-    /// How long a period is kept after it has begun; nil for ever.
+    /// How long a period is kept after it has begun; nil for forever.
     var retention: Duration? {
       switch self {
       case .minute: .seconds(2 * 3_600)
@@ -39,7 +41,7 @@
   /// Creates a period.
   ///
   /// - Parameters:
-  ///   - level: The length.
+  ///   - level: The length of the period.
   ///   - startTime: When it begins.
   public init(_ level: Level, startingAt startTime: StoreTime) { (self.level, self.startTime) = (level, startTime) }
 
@@ -66,7 +68,7 @@
   /// Creates a row.
   ///
   /// - Parameters:
-  ///   - period: The period.
+  ///   - period: The period of the activity.
   ///   - group: The queue and the kind, with their activity.
   public init(_ period: StatisticsPeriod, _ group: JobStatistics.Group) { (self.period, self.group) = (period, group) }
 }

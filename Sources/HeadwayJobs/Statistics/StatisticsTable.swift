@@ -1,4 +1,4 @@
-/// The activity of several periods, to which activity can be added.
+/// The activity of several periods.
 ///
 /// Stores that keep rows elsewhere load the periods, add activity, and write the rows that have changed.
 struct StatisticsTable: Sendable {

@@ -154,7 +154,7 @@ extension Migration0001 {
     -- The bytes are those of `JobDurations.stored`: the number of the bucket in one or two bytes, and its count.
     CREATE FUNCTION headway.stored_duration(duration interval) RETURNS bytea LANGUAGE sql IMMUTABLE AS $body$
     SELECT CASE WHEN bucket < 128 THEN set_byte(decode('0001', 'hex'), 0, bucket)
-    ELSE set_byte(set_byte(decode('000001', 'hex'), 0, bucket & 127 | 128), 1, bucket >> 7) END
+    ELSE set_byte(set_byte(decode('000001', 'hex'), 0, (bucket & 127) | 128), 1, bucket >> 7) END
     FROM (
       SELECT (shift << 3) + (value >> shift)::integer AS bucket
       FROM (

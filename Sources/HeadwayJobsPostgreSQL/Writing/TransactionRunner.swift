@@ -45,8 +45,8 @@ struct TransactionRunner: Sendable {
       let transaction = try begin(session, hold)
       let answer = try body(transaction)
       try transaction.settle()
-      try transaction.writeErrors()
       try transaction.storeActivity()
+      try transaction.writeErrors()
       try commit(session)
       marks.moveBack(to: transaction.waitingAgain)
       return (answer, transaction.hints)
@@ -112,8 +112,8 @@ struct TransactionRunner: Sendable {
       do {
         let answer = try body(transaction)
         try transaction.settle()
-        try transaction.writeErrors()
         try transaction.storeActivity()
+        try transaction.writeErrors()
         if isRepeatable { _ = try session.run(Statement(SessionSQL.endChanges)) }
         return (answer, transaction.hints)
       } catch

@@ -56,7 +56,7 @@ extension JobStoreConformance {
       try probe.expect(total.waits, probe.durations(.seconds(10), .seconds(40)), "the waits")
       try probe.expect(total.runs, probe.durations(.seconds(20), .zero), "the runs")
     },
-    JobStoreCheck("J322: repeated and refused endings do not count, and a crash counts") { probe in
+    JobStoreCheck("J322: repeated and rejected endings do not count, and a crash counts") { probe in
       guard probe.store.keepsStatistics else { return }
       let worker = try await probe.register()
       try await probe.enqueue()
@@ -105,7 +105,7 @@ extension JobStoreConformance {
         try probe.expect(last.total.enqueued, 1, "the number of new jobs in the last period")
       }
     },
-    JobStoreCheck("J324: in an hour, a limited number of queues and kinds is counted by itself") { probe in
+    JobStoreCheck("J324: in an hour, a limited number of queues and kinds is counted separately") { probe in
       guard probe.store.keepsStatistics else { return }
       let count = JobStatistics.maxGroupCount + 50
       for merges in [false, true] {
