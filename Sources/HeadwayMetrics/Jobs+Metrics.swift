@@ -20,7 +20,7 @@ extension Jobs {
   ///   all processes that have `succeeded` or `failed` in the last five minutes.
   /// - The meter `headway.jobs.late.schedules` is the number of schedules with a tick that is late.
   /// - The meter `headway.jobs.health`, with the dimension `check`, is the level of the worst finding with this name: 0
-  ///   for good, 1 for a warning, and 2 for bad.
+  ///   if it is good, 1 for a warning, and 2 if it is bad.
   /// - The meter `headway.jobs.store.available` is 1 if the store could be read, and otherwise 0. The other meters then
   ///   keep their values.
   /// - The counter `headway.jobs.attempts`, with the dimensions `kind` and `status`, counts the attempts of this

@@ -36,7 +36,8 @@ import Testing
   private func facts(
     _ statistics: JobStatistics? = nil, queues: [JobQueueSnapshot] = [],
     workers: [JobWorkerSnapshot] = [worker], endings: [EndedJob] = [], schedules: [ScheduleRecord] = [],
-    failed: [JobRecord] = [], retrying: [JobRecord] = [], options: JobsHealth.Options = JobsHealth.Options()
+    failed: [JobRecord] = [], retrying: [JobRecord] = [], errors: [JobErrorGroup] = [], mutedRetryCount: Int = 0,
+    options: JobsHealth.Options = JobsHealth.Options()
   ) -> HealthFacts {
     HealthFacts(
       options: options,
@@ -44,7 +45,7 @@ import Testing
         countLimit: HealthFacts.countLimit,
         snapshot: JobsSnapshot(time: Self.now, queues: queues, workers: workers), endings: endings),
       rates: RecentRates(statistics ?? self.statistics()), schedules: schedules, cancelled: [], failed: failed,
-      retrying: retrying, clock: Self.now, database: [])
+      retrying: retrying, errors: errors, mutedRetryCount: mutedRetryCount, clock: Self.now, database: [])
   }
 
   private func queue(
@@ -112,6 +113,23 @@ import Testing
     #expect(finding.link == .jobs(JobFilter(states: [.retrying], kinds: ["mail"])))
   }
 
+  @Test("J350: errors that are muted cause no problem, unless another error of the kind occurs")
+  func muted() {
+    func group(_ number: Int64, isMuted: Bool, secondsAgo: Int = 60) -> JobErrorGroup {
+      JobErrorGroup(
+        id: JobErrorGroup.ID(rawValue: number), kind: "mail", type: "E", text: "", firstSeenTime: Self.now,
+        lastSeenTime: Self.now + .seconds(-secondsAgo), lastJob: JobID(rawValue: 1), count: 20,
+        mute: isMuted ? JobErrorGroup.Mute(note: "known", author: nil, time: Self.now) : nil)
+    }
+    let statistics = statistics((0, "mail", attempts(0, 20)))
+    func level(_ errors: JobErrorGroup...) -> JobsHealth.Level { facts(statistics, errors: errors).attempts[0].level }
+    #expect(level(group(1, isMuted: true)) == .good)
+    #expect(level(group(1, isMuted: true), group(2, isMuted: false)) == .bad)
+    #expect(level(group(1, isMuted: true), group(2, isMuted: false, secondsAgo: 3_601)) == .good)
+    #expect(facts(queues: [queue(retrying: 30)], mutedRetryCount: 25).retries[0].level == .good)
+    #expect(facts(queues: [queue(retrying: 30)], mutedRetryCount: 15).retries[0].level == .warning)
+  }
+
   @Test("J350: five kinds with failing attempts have a finding each, and the last finding counts the others")
   func manyKinds() {
     var statistics = statistics()
@@ -150,8 +168,8 @@ import Testing
     #expect(finding(.seconds(301), usual: .zero).level == .warning)
     #expect(
       finding(.seconds(720), usual: .zero).text
-        == "The oldest job in ‘mail’ has waited for 12 min. In the last hour, 95 % of the jobs of the queue waited for at "
-        + "most 0 ms.")
+        == "The oldest job in ‘mail’ has waited for 12 min. In the last hour, 95 % of the jobs of the queue waited for "
+        + "at most 0 ms.")
     // A queue whose jobs always wait for long is not late.
     #expect(finding(.seconds(6_000), usual: .seconds(3_600)).level == .good)
     #expect(finding(.seconds(8_000), usual: .seconds(3_600)).level == .warning)

@@ -70,6 +70,9 @@ extension JobFilter {
       payload.map { "payload with ‘\($0)’" },
       since.map { "stored since \($0)" },
       until.map { "stored until \($0)" },
+      endedSince.map { "ended since \($0)" },
+      endedUntil.map { "ended until \($0)" },
+      errorGroup.map { "last error \($0)" },
     ].compactMap(\.self)
   }
 }

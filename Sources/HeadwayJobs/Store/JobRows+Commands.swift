@@ -34,9 +34,7 @@
       return try self.change(for: command, &notes) { JobTransitions.change(&$0, change, at: now) }
     case .setPaused(let queue, let isPaused): return try change(queue, &notes) { $0.setPaused(isPaused) }
     case .configure(let queue, let setting): return try change(queue, &notes) { $0.set(setting) }
-    case .setMuted(let id, let note, let author):
-      notes?.note("note", from: nil, to: note)
-      return try setMute(note.map { JobErrorGroup.Mute(note: $0, author: author, time: now) }, of: id) ? 1 : 0
+    case .setMuted(let id, let note, let author): return try setMuted(id, note: note, author: author, &notes)
     }
   }
 
@@ -88,6 +86,17 @@
       body(&record)
       notes?.note(old, record)
     }
+  }
+
+  /// Changes the mute of a group of failed attempts, and notes the change.
+  private func setMuted(
+    _ id: JobErrorGroup.ID, note: String?, author: String?, _ notes: inout JobsChangeNotes?
+  ) throws -> Int {
+    let former = notes == nil ? nil : try errorMute(of: id)
+    let mute = note.map { JobErrorGroup.Mute(note: $0, author: author, time: now) }
+    guard try setMute(mute, of: id) else { return 0 }
+    notes?.note("note", from: former?.note, to: mute?.note)
+    return 1
   }
 
   private func retry(_ command: JobCommand, _ notes: inout JobsChangeNotes?) throws -> Int {

@@ -107,6 +107,8 @@
   ///   ordered by ID.
   /// - Throws: An error of the store.
   func countErrors(_ failures: [JobErrorGroup]) throws
+  /// Returns the mute of a group of failed attempts; nil if it is not muted or does not exist.
+  func errorMute(of id: JobErrorGroup.ID) throws -> JobErrorGroup.Mute?
   /// Changes or removes the mute of a group of failed attempts, and returns whether the group had another note.
   func setMute(_ mute: JobErrorGroup.Mute?, of id: JobErrorGroup.ID) throws -> Bool
 
@@ -268,6 +270,12 @@
   ///
   /// - Parameter failures: A group for each error.
   public func countErrors(_ failures: [JobErrorGroup]) {}
+
+  /// Returns nil, for a store that keeps no error groups.
+  ///
+  /// - Parameter id: The ID of the group.
+  /// - Returns: No mute.
+  public func errorMute(of id: JobErrorGroup.ID) -> JobErrorGroup.Mute? { nil }
 
   /// Does nothing, for a store that keeps no error groups.
   ///

@@ -6,8 +6,8 @@ struct JobsDoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Check the health of a store, its workers and its database.",
     discussion: """
-      Exits with 1 if a finding is bad, and with 0 if there are only warnings. The command commits a small change, in order to measure how long that \
-      takes.
+      Exits with 1 if a finding is bad, and with 0 if there are only warnings. The command commits a small change, in \
+      order to measure how long that takes.
       """)
 
   @OptionGroup var options: JobStoreOptions

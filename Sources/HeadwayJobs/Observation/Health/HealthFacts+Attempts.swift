@@ -18,10 +18,19 @@ extension HealthFacts {
       }
       text += "."
       if let error = lastError(of: failing.kind) { text += " The last error: \(Readable.ended(error))" }
+      let isMuted = areErrorsMuted(of: failing.kind)
+      if isMuted { text += " These errors are muted." }
       return JobsHealth.Finding(
-        level: activity.failedPart < Self.badFailedPart ? .warning : .bad, name: "Attempts", text: text,
-        link: link(to: failing.kind))
+        level: isMuted ? .good : activity.failedPart < Self.badFailedPart ? .warning : .bad, name: "Attempts",
+        text: text, link: link(to: failing.kind))
     }
+  }
+
+  /// Returns whether a person has muted all errors of a kind that occurred in the last hour.
+  private func areErrorsMuted(of kind: JobKind) -> Bool {
+    let start = overview.time + (.zero - JobsOverview.endingsInterval)
+    let recent = errors.filter { $0.kind == kind && $0.lastSeenTime > start }
+    return !recent.isEmpty && recent.allSatisfy { $0.mute != nil }
   }
 
   /// The jobs of the kind that wait for another attempt or, if there are none, those that have failed.
@@ -46,9 +55,11 @@ extension HealthFacts {
     guard count > 0 else { return [.good("Failures", "No job has ended in the last hour.")] }
     let part = Double(failures.count) / Double(count)
     let text =
-      "\(Readable.percent(part)) of the jobs that ended in the last hour have failed (\(Readable.number(failures.count)) "
-      + "of \(Readable.number(count))\(count >= overview.countLimit ? "+" : ""))."
-    let isMuch = failures.count > options.maxFailureCount && part > options.maxFailedPart
+      "\(Readable.percent(part)) of the jobs that ended in the last hour have failed "
+      + "(\(Readable.number(failures.count)) of \(Readable.number(count))\(count >= overview.countLimit ? "+" : ""))."
+    let muted = Set(errors.filter { $0.mute != nil }.map(\.id))
+    let isMuted = !failed.isEmpty && failed.allSatisfy { $0.errorGroup.map(muted.contains) ?? false }
+    let isMuch = failures.count > options.maxFailureCount && part > options.maxFailedPart && !isMuted
     let kinds = Set(failures.map(\.kind))
     return [
       JobsHealth.Finding(
@@ -83,8 +94,9 @@ extension HealthFacts {
   var retries: [JobsHealth.Finding] {
     let count = overview.snapshot.queues.reduce(0) { min($0 + $1.counts[.retrying], Self.countLimit + 1) }
     guard count > 0 else { return [.good("Retries", "No job waits for another attempt.")] }
+    let unmuted = count - min(count, mutedRetryCount)
     let isMuch =
-      count > options.maxFailureCount && Double(count) > Double(overview.endings.count) * options.maxFailedPart
+      unmuted > options.maxFailureCount && Double(unmuted) > Double(overview.endings.count) * options.maxFailedPart
     let next = retrying.compactMap(\.dueTime).min().map { due in
       guard due > overview.time else { return ", the next one now" }
       // Another job might be due earlier if not all of them were read.

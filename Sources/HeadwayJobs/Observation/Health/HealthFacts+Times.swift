@@ -20,8 +20,8 @@ extension HealthFacts {
     return findings(lateSchedules.sorted { $0.delay > $1.delay }, "schedule", else: good) { name, delay in
       .bad(
         "Schedules",
-        "The schedule ‘\(name)’ is \(Readable.duration(delay)) late. Workers add the jobs of schedules, so check that one "
-          + "is running.", link: .schedule(name))
+        "The schedule ‘\(name)’ is \(Readable.duration(delay)) late. Workers add the jobs of schedules, so check that "
+          + "one is running.", link: .schedule(name))
     }
   }
 
@@ -49,8 +49,8 @@ extension HealthFacts {
     return findings(stuck, "job", else: good) { job in
       .warning(
         "Cancellation",
-        "Job \(job.id) (\(job.settings.label ?? job.kind.rawValue)) was cancelled, but continues to run. Abandon the job "
-          + "if its code does not return.", link: .jobs(.id(job.id)))
+        "Job \(job.id) (\(job.settings.label ?? job.kind.rawValue)) was cancelled, but continues to run. Abandon the "
+          + "job if its code does not return.", link: .jobs(.id(job.id)))
     }
   }
 

@@ -1,7 +1,7 @@
 /// What the checks of a store's health compare.
 ///
-/// Everything is read by index, and in a bounded number of rows. The extensions contain the checks by subject. Each check
-/// returns its findings, worst first: one that is good, or one for each kind, queue or schedule with a problem.
+/// Everything is read by index, and in a bounded number of rows. The extensions contain the checks by subject. Each
+/// check returns its findings, worst first: one that is good, or one for each kind, queue or schedule with a problem.
 package struct HealthFacts: Sendable {
   let options: JobsHealth.Options
   package let overview: JobsOverview
@@ -13,6 +13,10 @@ package struct HealthFacts: Sendable {
   let failed: [JobRecord]
   /// Some jobs that wait for another attempt, with at least one of each kind whose attempts fail.
   let retrying: [JobRecord]
+  /// The groups of failed attempts; none if no problem is about errors.
+  let errors: [JobErrorGroup]
+  /// The number of jobs that wait for another attempt after a muted error, up to the limit.
+  let mutedRetryCount: Int
   /// The time of this process.
   let clock: StoreTime
   /// The findings of the store about its database.
@@ -39,6 +43,8 @@ package struct HealthFacts: Sendable {
   ///   - problems: The problems, worst first.
   ///   - noun: The subject of a problem, for example `queue`.
   ///   - good: The finding if there is no problem.
+  ///   - finding: Returns the finding about a problem.
+  /// - Returns: At most ``maxFindingCount`` findings.
   func findings<Problem>(
     _ problems: [Problem], _ noun: String, else good: JobsHealth.Finding, _ finding: (Problem) -> JobsHealth.Finding
   ) -> [JobsHealth.Finding] {
@@ -78,6 +84,10 @@ extension HealthFacts {
       ids.formUnion(try await store.ids(JobFilter(states: [.retrying], kinds: [failing.kind]), 1))
     }
     retrying = try await store.records(Array(ids))
+    errors = failed.isEmpty && ids.isEmpty && rates.failing(options).isEmpty ? [] : try await store.errorGroups(nil)
+    let muted = errors.filter { $0.mute != nil }.map(\.id)
+    let counts = muted.isEmpty ? [:] : try await store.jobCounts(ofErrors: muted, upTo: Self.countLimit)
+    mutedRetryCount = counts.values.reduce(0) { $0 + $1.retrying }
     clock = .now()
     database = try await store.findings(measuringCommit: measuresCommit)
   }

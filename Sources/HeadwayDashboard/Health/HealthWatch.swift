@@ -36,6 +36,7 @@ final class HealthWatch: Sendable {
   /// Returns the latest report, and begins new checks if it is not fresh.
   ///
   /// - Parameter maxAge: The maximum age of the report. If there is no such report, the function waits for the checks.
+  /// - Returns: The result of the checks.
   func report(atMost maxAge: Duration = maxAge) async -> Report {
     let (report, task) = state.withLock { state -> (Report?, Task<Report, Never>?) in
       let age = state.report.map { .now - $0.time } ?? Self.maxAge
