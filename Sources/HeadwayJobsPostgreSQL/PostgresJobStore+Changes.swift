@@ -184,7 +184,7 @@ extension JobCommand {
   /// held the lock of the store, all exchanges would wait, too.
   fileprivate var sharesStore: Bool {
     switch self {
-    case .prune, .signal: true
+    case .prune, .setMuted, .signal: true
     default: false
     }
   }

@@ -16,7 +16,7 @@ struct JobGauges {
   /// Those without a state are the ages.
   private var meters: [Key: Meter] = [:]
 
-  private static let states: [JobState] = [.held, .scheduled, .waiting, .running, .failed]
+  private static let states: [JobState] = [.held, .scheduled, .retrying, .waiting, .running, .failed]
 
   init(factory: any MetricsFactory) {
     self.factory = factory

@@ -11,7 +11,7 @@ extension Jobs {
   /// ```
   ///
   /// - The meter `headway.jobs.depth`, with the dimensions `queue` and `status`, is the number of jobs in the store
-  ///   that are `held`, `scheduled`, `waiting`, `running` or `failed`.
+  ///   that are `held`, `scheduled`, `retrying`, `waiting`, `running` or `failed`.
   /// - The meter `headway.jobs.oldest.waiting.duration`, with the dimension `queue`, is how many seconds the oldest
   ///   waiting job has waited; 0 if there is none.
   /// - The meter `headway.jobs.workers` is the number of living workers.

@@ -25,7 +25,8 @@ enum SceneJobs {
         Mail(address: "person\(number)@example.org", password: "hunter2", error: number % 3),
         .label("Newsletter for person \(number)"), .tags(["newsletter"]), .retry(once))
     }
-    try await jobs.enqueue(Mail(address: "later@example.org", password: "hunter2", error: 1))
+    let hourly = RetryPolicy(maxAttemptCount: 20, backoff: .constant(.seconds(3_600)))
+    try await jobs.enqueue(Mail(address: "later@example.org", password: "hunter2", error: 1), .retry(hourly))
     try await enqueueGraph(in: jobs)
     for number in 1...3 {
       try await jobs.enqueue(

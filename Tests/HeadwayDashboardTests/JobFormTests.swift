@@ -38,6 +38,36 @@ import Testing
     }
   }
 
+  @Test("J315: retrying jobs have a number, a list, and buttons")
+  func retrying() async throws {
+    try await RunningDashboard.with { dashboard in
+      let scene = try await Scene(dashboard.jobs)
+      expect(try await dashboard.page("/").contains("retrying-text"), is: false)
+      var ids: [JobID] = []
+      for _ in 0..<2 {
+        ids.append(try await scene.enqueue())
+        let error = JobErrorDescription(type: "E", text: "no route")
+        try await scene.end(scene.claim(), .retry(after: .seconds(3_600), error))
+      }
+      let overview = try await dashboard.page("/")
+      #expect(overview.contains(#"<li class="warn" data-key="retrying"><a href="/jobs?state=retrying">"#))
+      #expect(overview.contains(#"<td class="number retrying-text">"#))
+      expect(try await dashboard.page("/queues").contains(#"<div class="retrying-text"><dt>retrying</dt>"#), is: true)
+      let list = try await dashboard.page("/jobs?state=retrying")
+      #expect(list.contains(#"<option value="retrying" selected>"#) && list.contains("no route"))
+      #expect(list.contains(">Run all now…</a>") && list.contains(">Cancel all…</a>") && !list.contains("Retry all"))
+      let page = try await dashboard.page("/job/\(ids[0])")
+      #expect(page.contains("retries at") && page.contains(">Run now</button>") && page.contains(">Cancel</button>"))
+      _ = try await dashboard.change(["action": "run-now", "id": "\(ids[0])"])
+      expect(try await scene.state(ids[0]), is: .waiting)
+      let question = try await dashboard.page("/confirm?action=cancel&state=retrying")
+      #expect(question.contains("<h1>Cancel 1 job?</h1>"))
+      let until = try #require(question.firstMatch(of: /name="until" value="(\d+)"/)).1
+      _ = try await dashboard.change(["action": "cancel", "state": "retrying", "until": String(until)])
+      expect(try await scene.state(ids[1]), is: .cancelled)
+    }
+  }
+
   @Test("J206: after their count was shown, many jobs become due, except jobs that wait for other jobs")
   func runManyNow() async throws {
     try await RunningDashboard.with { dashboard in

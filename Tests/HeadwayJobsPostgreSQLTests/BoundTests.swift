@@ -85,7 +85,7 @@ import Testing
     #expect(try await test.jobs.counts()["graph"]?[.cancelled] == jobCount)
     counts["retry"] = try statementCount(test) { _ = try $0.perform(.retry(JobFilter(states: [.cancelled]))) }
     #expect(try await test.jobs.counts()["graph"]?[.held] == jobCount)
-    try test.psql("UPDATE job SET due = now() - interval '1 h' WHERE state = 1")
+    try test.psql("UPDATE job SET due = now() - interval '1 h' WHERE \(JobState.scheduled.condition)")
     counts["due"] = try statementCount(test) { _ = try $0.advance() }
 
     let worker = try await test.store.register(description)

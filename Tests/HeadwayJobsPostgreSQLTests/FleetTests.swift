@@ -183,7 +183,7 @@ import Testing
       return try await group.reduce([], +)
     }
     #expect(rescued.sorted() == ids)
-    #expect(try test.psql("SELECT count(*) FROM job WHERE crashes = 1 AND state = 2") == "5")
+    #expect(try test.psql("SELECT count(*) FROM job WHERE crashes = 1 AND \(JobState.waiting.condition)") == "5")
     for other in others { await other.store.close() }
     await test.store.close()
   }

@@ -212,7 +212,7 @@ import Testing
       try jobs.enqueue(PlainJob(number: 9), .delay(.seconds(60)), in: transaction)
     }
     #expect(scheduled.isNew)
-    #expect(try test.psql("SELECT count(*) FROM job WHERE state = 1") == "1")
+    #expect(try test.psql("SELECT count(*) FROM job WHERE \(JobState.scheduled.condition)") == "1")
     await store.close()
     await test.store.close()
   }

@@ -1,9 +1,10 @@
 #if PostgreSQL
 import Headway
-@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsPostgreSQL
 import HeadwayTestSupport
 import Testing
+
+@_spi(JobStore) @testable import HeadwayJobs
 
 /// Overviews and searches of a store with many jobs.
 @Suite(.hangLimit, .serialized) struct PostgresReadingTests {
@@ -27,6 +28,48 @@ import Testing
     #expect(few.counts == [11, 5])
     #expect(few.kinds == [6, 2])
     #expect(few.first == all.first)
+    await test.store.close()
+  }
+
+  @Test("J312: indexes find and count the retrying jobs among many others")
+  func retryingJobs() async throws {
+    let test = try await TestStore()
+    try await test.jobs.enqueue(contentsOf: (0..<2_000).map { PlainJob(number: $0) })
+    try test.psql(
+      """
+      UPDATE job SET \(JobState.retrying.condition), attempt = 1, due = now() + interval '1 h' WHERE id % 400 = 7;
+      ANALYZE job
+      """)
+    let page = SearchSQL.page(
+      "id", .retrying, where: "\(SearchSQL.Table.retrying.part) AND id > $1", limit: "$2", lock: "")
+    for (sql, index) in [
+      (SearchSQL.windowBefore(.retrying), "job_retrying"), (page, "job_retrying"),
+      (SearchSQL.window(.retrying), "job_retrying"), (SearchSQL.newest("id", .retrying, where: "true"), "job_retrying"),
+      (OverviewSQL.counts(of: .retrying), "job_unready"),
+    ] {
+      let text = sql.replacing("headway.", with: "").replacing(/\$[0-9]/, with: "1000")
+      let plan = try test.psql("SET enable_seqscan = off; SET enable_bitmapscan = off; EXPLAIN \(text)")
+      #expect(plan.contains(index) && !plan.contains("job_pkey") && !plan.contains("Seq Scan"), "\(plan)\n\(text)")
+    }
+    #expect(try await test.jobs.count(JobFilter(states: [.retrying])) == JobCount(5, isExact: true))
+    #expect(try await test.jobs.overview().snapshot.queues.map(\.counts[.retrying]) == [5])
+    #expect(try await test.store.audit() == [])
+    await test.store.close()
+  }
+
+  @Test("J316: comments on the columns list the numbers of the states")
+  func comments() async throws {
+    let test = try await TestStore()
+    for (table, states) in [
+      ("job", "0 held, 1 scheduled, 2 retrying, 3 waiting, 4 running"), ("done", "5 succeeded, 6 failed, 7 cancelled"),
+    ] {
+      let comment = try test.psql(
+        """
+        SELECT col_description(attrelid, attnum) FROM pg_attribute
+        WHERE attrelid = '\(table)'::regclass AND attname = 'state'
+        """)
+      #expect(comment == states)
+    }
     await test.store.close()
   }
 

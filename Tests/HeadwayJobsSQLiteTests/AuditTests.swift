@@ -55,16 +55,26 @@ import Testing
     "J149: the audit finds rows that do not agree",
     arguments: [
       ("DELETE FROM headway_job", "1 jobs were stored, but 0 are accounted for"),
-      ("UPDATE headway_job SET state = 3, owner = 9", "1 jobs are running although their worker is not registered: 1"),
-      ("UPDATE headway_job SET state = 3", "1 jobs are running although they were never claimed: 1"),
-      ("UPDATE headway_job SET state = 1", "1 scheduled jobs have no time: 1"),
+      (
+        "UPDATE headway_job SET \(JobState.running.condition), owner = 9",
+        "1 jobs are running although their worker is not registered: 1"
+      ),
+      (
+        "UPDATE headway_job SET \(JobState.running.condition)",
+        "1 jobs are running although they were never claimed: 1"
+      ),
+      ("UPDATE headway_job SET \(JobState.scheduled.condition)", "1 scheduled jobs have no time: 1"),
+      (
+        "UPDATE headway_job SET \(JobState.retrying.condition), due = 1",
+        "1 retrying jobs have no time, or no attempt that has failed: 1"
+      ),
       ("UPDATE headway_job SET position = 9", "1 jobs have a position that was not assigned: 1"),
       ("UPDATE headway_job SET flags = 1", "1 jobs that are not running have a request to cancel them: 1"),
       ("UPDATE headway_job SET unique_key = 'x'", "job 1 holds a key that is not its own: x"),
       ("UPDATE headway_job SET settings = x'00'", "job 1 can't be read"),
       ("INSERT INTO headway_checkpoint VALUES (7, 'a', x'00')", "1 checkpoints belong to jobs that do not exist"),
       (
-        "INSERT INTO headway_edge VALUES (9, 1, 0, 0); UPDATE headway_job SET state = 0, unmet = 1",
+        "INSERT INTO headway_edge VALUES (9, 1, 0, 0); UPDATE headway_job SET \(JobState.held.condition), unmet = 1",
         "1 held jobs wait for a job that has ended or was deleted"
       ),
       ("INSERT INTO headway_key VALUES ('x', 7, 0)", "1 keys that are held for a time belong to jobs"),

@@ -191,7 +191,7 @@ import Testing
     }
     let last = try await app.jobs.enqueue(Note(text: "last"))
     try await run(app, until: last.id)
-    try await run(app) { counts in counts[.waiting] + counts[.running] + counts[.scheduled] == 0 }
+    try await run(app) { counts in JobState.unfinished.allSatisfy { counts[$0] == 0 } }
     let listed = try await app.jobs.jobs()
     #expect(listed.count == count + 1, "seed \(seed)")
     #expect(listed.allSatisfy { $0.state.isFinished }, "seed \(seed)")

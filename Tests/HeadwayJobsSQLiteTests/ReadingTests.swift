@@ -1,4 +1,5 @@
 #if Jobs
+import GRDB
 import HeadwayJobsSQLite
 import HeadwayTestSupport
 import Testing
@@ -20,6 +21,36 @@ import Testing
     let second = try await fixture.sqlite.readState { try $0.jobs(filter, after: first.next, limit: 10) }
     #expect(second.jobs.map(\.id) == [last] && second.next == nil)
     #expect(try await fixture.sqlite.jobs(filter, after: nil, limit: 10).map(\.id) == [last])
+    // A search for numbers also ends, so the jobs are not all counted.
+    #expect(try await Jobs(fixture.sqlite).count(filter) == JobCount(1, isExact: false))
+    let early = JobFilter(payload: "\u{1}", until: fixture.sqlite.now)
+    #expect(try await Jobs(fixture.sqlite).count(early, upTo: 5) == JobCount(5, isExact: false))
+    await fixture.close()
+  }
+
+  @Test("J312: indexes find and count the retrying jobs")
+  func retryingJobs() async throws {
+    let fixture = try SQLiteFixture()
+    _ = try await fixture.sqlite.schedules()
+    let page = SearchSQL.page(
+      "id", .retrying, where: "\(SearchSQL.Table.retrying.part) AND id > $1", limit: "$2", lock: "")
+    let statements = [
+      (SearchSQL.windowBefore(.retrying), "headway_job_retrying"), (page, "headway_job_retrying"),
+      (SearchSQL.window(.retrying), "headway_job_retrying"),
+      (SearchSQL.newest("id, settings", .retrying, where: "kind = 'a'"), "headway_job_retrying"),
+      (OverviewSQL.counts(of: .retrying), "headway_job_unready"),
+    ]
+    try await DatabaseQueue(path: fixture.path).read { database in
+      for (sql, index) in statements {
+        let text = sql.replacing("headway.", with: "headway_").replacing("$", with: "?")
+        let plan = try database.makeStatement(sql: "EXPLAIN QUERY PLAN \(text)")
+        plan.setUncheckedArguments(StatementArguments())
+        let steps = try Row.fetchAll(plan).map { row -> String in row["detail"] }
+        let reads = steps.filter { $0.contains(" USING ") }
+        #expect(!reads.isEmpty && reads.allSatisfy { $0.contains(index) }, "\(steps) in \(text)")
+        #expect(!steps.contains { $0.contains("TEMP B-TREE") || $0.hasPrefix("SCAN headway") }, "\(steps) in \(text)")
+      }
+    }
     await fixture.close()
   }
 }

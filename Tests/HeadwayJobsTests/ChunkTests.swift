@@ -62,7 +62,7 @@ import Testing
     let handles = try await letters("a", "fail", "discard")
     #expect(try await drain() == ["a fail discard"])
     var found = try await records(handles)
-    #expect(found.map(\.state) == [.succeeded, .scheduled, .failed])
+    #expect(found.map(\.state) == [.succeeded, .retrying, .failed])
     #expect(found[1].history.errors.count == 1)
     #expect(found[2].reason?.code == .discarded)
     workshop.clock.advance(by: .seconds(3_600))
@@ -78,7 +78,7 @@ import Testing
   func commonError() async throws {
     let handles = try await letters("a", "throw")
     #expect(try await drain() == ["a throw"])
-    #expect(try await records(handles).map(\.state) == [.scheduled, .scheduled])
+    #expect(try await records(handles).map(\.state) == [.retrying, .retrying])
     #expect(try await records(handles).map(\.history.errors.count) == [1, 1])
     workshop.clock.advance(by: .seconds(3_600))
     _ = try await drain()
@@ -121,7 +121,7 @@ import Testing
     let handles = try await letters("a")
     #expect(try await drain() == ["a"])
     #expect(try await handles[0].value == "sent a")
-    #expect(try await jobs.job(bad)?.state == .scheduled)
+    #expect(try await jobs.job(bad)?.state == .retrying)
   }
 
   @Test("J257: a job of a call is cancelled separately, and the task is cancelled when all jobs are cancelled")

@@ -102,7 +102,7 @@ import Testing
         == "job 2 (sum) waits because no worker of the queue ‘default’ supports version 2 of the kind ‘sum’")
   }
 
-  @Test("J113: the diagnosis of a scheduled job contains its due time and the last error")
+  @Test("J113: the diagnosis of a scheduled or retrying job contains its due time, and the last error")
   func scheduled() async throws {
     try await jobs.enqueue(Sum(left: 1, right: 1), .delay(.seconds(60)), .label("two"))
     #expect(try await diagnosis() == "job 1 (two) is scheduled for 2027-01-15T08:01:00.000Z")
@@ -119,7 +119,7 @@ import Testing
       JobExchange(worker: worker, endings: [JobEnding(fence, .retry(after: .seconds(9), error))]))
     #expect(
       try await diagnosis()
-        == "job 1 (two) is scheduled for 2027-01-15T08:01:10.000Z, after attempt 1; the last error: no network")
+        == "job 1 (two) retries at 2027-01-15T08:01:10.000Z, after attempt 1; the last error: no network")
   }
 
   @Test("J113: a running job says where and since when, and whether its worker is dead")

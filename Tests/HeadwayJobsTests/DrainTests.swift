@@ -87,7 +87,7 @@ import Testing
     let worker = workshop.worker(Sum.self, Blocking.self)
     for queue in ["paused", "limited"] { worker.serve(queue, on: OperationQueue()) }
     try await worker.drain()
-    let expected: [JobState] = [.scheduled, .held, .waiting, .waiting, .waiting, .succeeded, .scheduled]
+    let expected: [JobState] = [.scheduled, .held, .waiting, .waiting, .waiting, .succeeded, .retrying]
     #expect(try await states() == expected)
   }
 

@@ -55,6 +55,8 @@ final class FaultyJobStore: JobStoreBackend {
   var maxPayloadSize: Int { store.maxPayloadSize }
   var now: StoreTime { store.now }
 
+  func errorGroups(_ id: JobErrorGroup.ID?) -> [JobErrorGroup] { store.errorGroups(id) }
+
   func enqueue(_ jobs: [NewJob]) throws -> [Enqueued] {
     try store.enqueue(
       jobs.map { job in

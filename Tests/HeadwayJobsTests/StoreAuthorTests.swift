@@ -59,8 +59,8 @@ import Testing
   @Test("J215: properties that an earlier version did not encode have their default values")
   func olderJob() throws {
     let text = """
-      {"id":7,"queue":"images","kind":"resize","version":1,"payload":"AQ==","state":2,"priority":0,
-      "enqueuedTime":{"microseconds":5000000}}
+      {"id":7,"queue":"images","kind":"resize","version":1,"payload":"AQ==",
+      "state":\(JobState.waiting.rawValue),"priority":0,"enqueuedTime":{"microseconds":5000000}}
       """
     let job = try JSONDecoder().decode(JobRecord.self, from: Data(text.utf8))
     let expected = JobRecord(

@@ -33,6 +33,7 @@ struct JobMetricsTests {
     await clock.waitForSleepers(count: 1)
     #expect(meter("headway.jobs.depth", ("queue", "mail"), ("status", "waiting")) == 1)
     #expect(meter("headway.jobs.depth", ("queue", "mail"), ("status", "scheduled")) == 1)
+    #expect(meter("headway.jobs.depth", ("queue", "mail"), ("status", "retrying")) == 0)
     #expect(meter("headway.jobs.workers") == 0)
     clock.advance(by: .seconds(5))
     await clock.waitForSleepers(count: 1)

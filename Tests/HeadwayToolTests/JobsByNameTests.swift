@@ -57,15 +57,16 @@ struct JobsByNameTests {
     #expect(
       list == [
         [
-          "queue", "held", "scheduled", "waiting", "running", "max", "running", "max", "pending", "max", "failures",
-          "aging",
+          "queue", "held", "scheduled", "retrying", "waiting", "running", "max", "running", "max", "pending", "max",
+          "failures", "aging",
         ],
-        ["mail", "0", "0", "1", "0", "8", "1000", "5", "10", "min", "paused"],
-        ["other", "0", "0", "0", "0", "-", "-", "-", "-", "paused"],
+        ["mail", "0", "0", "0", "1", "0", "8", "1000", "5", "10", "min", "paused"],
+        ["other", "0", "0", "0", "0", "0", "-", "-", "-", "-", "paused"],
       ])
     let object = try #require(try await run("queues", "--json").objects().first)
     #expect(object["name"] as? String == "mail" && object["isPaused"] as? Bool == true)
-    #expect(object["counts"] as? [String: Int] == ["held": 0, "scheduled": 0, "waiting": 1, "running": 0])
+    #expect(
+      object["counts"] as? [String: Int] == ["held": 0, "scheduled": 0, "retrying": 0, "waiting": 1, "running": 0])
     #expect(object["maxRunningJobCount"] as? Int == 8 && object["maxPendingJobCount"] as? Int == 1_000)
     #expect(object["maxFailureCount"] as? Int == 5 && object["failureCount"] as? Int == 0)
     #expect(object["agingSeconds"] as? Double == 600)

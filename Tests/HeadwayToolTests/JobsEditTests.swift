@@ -38,14 +38,45 @@ struct JobsEditTests {
   }
 
   /// Claims a job for a worker that does not run it.
-  private func claim() async throws {
+  @discardableResult
+  private func claim() async throws -> JobFence {
     let kinds: [JobKind: Int] = ["resize": 1]
     let identifier = ProcessInfo.processInfo.processIdentifier
     let worker = try await store.register(
       WorkerDescription(name: "test", processIdentifier: identifier, queues: ["default"], kinds: kinds))
     let claim = JobClaim(queue: "default", count: 1, allowsSuspect: true, kinds: kinds)
     let claimed = try await store.exchange(JobExchange(worker: worker, claims: [claim])).claimed
-    try #require(claimed.first?.count == 1)
+    return try #require(claimed.first?.first?.fence)
+  }
+
+  @Test("J315: retrying jobs are listed, run now, edited and cancelled, and ended jobs are listed by time")
+  func retrying() async throws {
+    for _ in 0..<3 {
+      try await enqueue()
+      let fence = try await claim()
+      let ending = JobEnding(fence, .retry(after: .seconds(3_600), JobErrorDescription(type: "E", text: "no route")))
+      _ = try await store.exchange(JobExchange(worker: fence.owner, endings: [ending]))
+    }
+    try await enqueue([.delay(.seconds(3_600))])
+    let list = try await run("list", "--state", "retrying").output
+    #expect(list.count == 4)
+    #expect(list[1].hasPrefix("1    retrying  resize  default  1") && list[1].hasSuffix("no route"))
+    #expect(try await run("run-now", "1").output == ["1 job made due now."])
+    let edited = try await run("edit", "--state", "retrying", "--priority", "low").output
+    #expect(edited == ["2 jobs changed: priority low."])
+    let status = try await run("status").output
+    let columns = ["queue", "held", "scheduled", "retrying", "waiting", "running"]
+    #expect(status[0].split(separator: " ").map(String.init).starts(with: columns))
+    #expect(status[1].split(separator: " ").map(String.init).starts(with: ["default", "0", "1", "2", "1", "0"]))
+    #expect(try await run("cancel", "--state", "retrying").output == ["2 jobs cancelled."])
+    for (number, state) in [(1, .waiting), (2, .cancelled), (3, .cancelled), (4, .scheduled)] as [(Int64, JobState)] {
+      #expect(try await job(number).state == state, "job \(number)")
+    }
+    let ended = try await run("list", "--ended-since", "-1h", "--json").objects()
+    #expect(ended.map { $0["id"] as? Int } == [2, 3])
+    #expect(try await run("list", "--ended-until", "-1h").output == ["No jobs."])
+    #expect(try await run("delete", "--ended-since", "-1h", "--ended-until", "+1h").output == ["2 jobs deleted."])
+    await store.close()
   }
 
   @Test("J204: scheduled jobs become due now, and other jobs remain as they are") func runningNow() async throws {

@@ -116,7 +116,8 @@ struct JobsTests {
     await store.close()
     let faults = [
       (
-        "UPDATE headway_job SET state = 3 WHERE id = 1", "1 jobs are running although their worker is not registered: 1"
+        "UPDATE headway_job SET \(JobState.running.condition) WHERE id = 1",
+        "1 jobs are running although their worker is not registered: 1"
       ),
       ("UPDATE headway_job SET unique_key = NULL WHERE id = 3", "job 3 has lost its key k"),
       ("UPDATE headway_meta SET value = 2 WHERE name = 'job'", "1 jobs have a number that was not assigned: 3"),

@@ -19,6 +19,8 @@ enum Entry: Codable {
   case bucket(key: String, full: StoreTime, next: StoreTime?)
   case turn(MemoryLimits.TurnKey, key: String?, isPlainNext: Bool, heavyJobs: [JobID], lastGroup: String?)
   case change(MemoryChange)
+  case error(JobErrorGroup)
+  case noError(JobErrorGroup.ID)
   case numbers(MemoryJobs.LastNumbers)
 
   static func edge(_ edge: JobEdge) -> Entry {
@@ -66,6 +68,8 @@ extension MemoryJobs {
       let turn = KeyTurn(key: key, isPlainNext: isPlainNext, heavyJobs: heavyJobs, lastGroup: lastGroup)
       limits.keep(turn, at: place)
     case .change(let change): put(change)
+    case .error(let group): errors[group.id] = group
+    case .noError(let id): errors[id] = nil
     case .numbers(let numbers): lastNumbers = numbers
     }
   }
@@ -81,6 +85,7 @@ extension MemoryJobs {
     for (id, culprit) in graph.cascades { entries.append(.cascade(id, culprit: culprit)) }
     for (key, held) in timedKeys { entries.append(.key(key, job: held.id, until: held.until)) }
     for (name, queue) in queues { entries.append(.queue(name, queue)) }
+    for group in errors.values { entries.append(.error(group)) }
     for schedule in schedules.values { entries.append(.schedule(schedule)) }
     entries += changes.map { .change($0) }
     for worker in workers.keys { entries.append(workerEntry(worker)) }

@@ -177,6 +177,11 @@ actor FileJobStore: JobStoreBackend {
 
   func write(_ writes: [FencedWrite]) throws -> [FencedAnswer] { try change { try writes.map($0.write) } }
 
+  func errorGroups(_ id: JobErrorGroup.ID?) throws -> [JobErrorGroup] {
+    let now = clock()
+    return try read { $0.memory.errorGroups(id, at: now) }
+  }
+
   func checkpoint(_ name: String, of id: JobID) throws -> JobPayload? {
     try read { $0.memory.checkpoints[id]?[name] }
   }

@@ -110,6 +110,7 @@ final class FileRows: MemoryTableRows {
     memory.timedKeys = memory.timedKeys.filter { $0.value.until > now }
     memory.pruneLimits(at: now)
     memory.pruneChanges(at: now)
+    pruneErrors()
     return delete(expiredJobs())
   }
 
@@ -119,6 +120,18 @@ final class FileRows: MemoryTableRows {
     let isNeeded = queue != JobQueueRecord()
     memory.queues[name] = isNeeded ? queue : nil
     otherEntries.append(isNeeded ? .queue(name, queue) : .noQueue(name))
+  }
+
+  // MARK: Errors
+
+  func put(_ group: JobErrorGroup) {
+    memory.errors[group.id] = group
+    otherEntries.append(.error(group))
+  }
+
+  func removeErrorGroup(_ id: JobErrorGroup.ID) {
+    memory.errors[id] = nil
+    otherEntries.append(.noError(id))
   }
 
   // MARK: Dependencies

@@ -15,8 +15,8 @@ struct DashboardChange {
       switch self {
       case .retry: [.failed, .cancelled]
       // A held job waits for other jobs, even if it is due. Without its time, it would not run now.
-      case .runNow: [.scheduled]
-      case .cancel: [.held, .scheduled, .waiting, .running]
+      case .runNow: [.scheduled, .retrying]
+      case .cancel: JobState.unfinished
       case .abandon: [.running]
       }
     }
@@ -45,8 +45,7 @@ struct DashboardChange {
       switch self {
       case .retry: "The jobs run again, with new attempts. Jobs whose key another job holds remain as they are."
       case .runNow:
-        "Scheduled jobs and jobs that wait for their next attempt are due now. They start after the jobs that already "
-          + "wait."
+        "Scheduled and retrying jobs are due now. They start after the jobs that already wait."
       case .cancel: "Jobs that have not started end immediately. Workers cancel the running ones."
       case .abandon:
         "The jobs are cancelled immediately and taken from their workers, which can no longer write anything for "
@@ -90,6 +89,7 @@ struct DashboardChange {
     switch name {
     case "change": return try await changeJob(jobs)
     case "pause", "resume", "settings": return try await changeQueue(jobs, name)
+    case "mute", "unmute": return try await changeError(jobs, name)
     case "run", "pause-schedule", "resume-schedule": return try await changeSchedule(jobs, name)
     default: throw Refusal.badForm
     }
@@ -106,8 +106,9 @@ struct DashboardChange {
     }
     let list = try ListFilter(form)
     guard list.until != nil, action.applies(to: list.state) else { throw Refusal.badForm }
-    let name = try await changes.begin(action, action.filter(list, at: jobs.store.now), on: jobs)
-    return Link.to("/jobs", list.fields.filter { $0.0 != "until" } + [("change", name)])
+    let search = ListSearch(jobs, hiding: redactedKeys)
+    let name = try await changes.begin(action, action.filter(list, at: jobs.store.now), in: search)
+    return Link.to("/jobs", list.listFields + [("change", name)])
   }
 
   /// Makes the changes of the form on the page of a job.
@@ -115,9 +116,9 @@ struct DashboardChange {
     guard let number = form.number("id"), let version = form["shown"] else { throw Refusal.badForm }
     let id = JobID(rawValue: number)
     func page(_ result: String) -> String { Link.to("/job/\(number)", ["done": result]) }
-    guard let job = try await jobs.job(id), JobForm.states.contains(job.state) else { return page("nothing") }
+    guard let job = try await jobs.job(id), JobState.changeable.contains(job.state) else { return page("nothing") }
     let now = jobs.store.now
-    let shown = JobForm(job, hiding: redactedKeys)
+    let shown = JobForm(job, hiding: redactedKeys, zone: PageZone(named: form["zone"]) ?? .utc)
     guard version == shown.version else { return page("nothing") }
     let changes = try shown.changes(in: form, at: now)
     guard !changes.isEmpty else { return page("same") }
@@ -165,6 +166,21 @@ struct DashboardChange {
         .unprocessableContent, "‘\(text)’ is not a number from \(minimum) to 1000000000. Nothing was changed.")
     }
     return value
+  }
+
+  // MARK: Errors
+
+  private func changeError(_ jobs: Jobs, _ name: String) async throws -> String {
+    guard let id = form["error"].flatMap({ JobErrorGroup.ID($0) }) else { throw Refusal.badForm }
+    let isChanged: Bool
+    if name == "unmute" {
+      isChanged = try await jobs.unmute(id)
+    } else if let note = form["note"] {
+      isChanged = try await jobs.mute(id, note: note)
+    } else {
+      throw Refusal(.unprocessableContent, "The note is missing. Nothing was changed.")
+    }
+    return Link.to("/errors", ["muted": name == "unmute" ? "1" : nil, "done": isChanged ? name : "same-error"])
   }
 
   // MARK: Schedules

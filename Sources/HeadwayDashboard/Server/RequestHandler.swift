@@ -20,6 +20,10 @@ struct RequestHandler: Sendable {
   private static let maxFormSize = 64 * 1_024
 
   func respond(to request: Request, _ authorize: () async throws -> JobsDashboard.Access) async -> Response {
+    await PageZone.$current.withValue(PageZone(request)) { await response(to: request, authorize) }
+  }
+
+  private func response(to request: Request, _ authorize: () async throws -> JobsDashboard.Access) async -> Response {
     let tokens = ChangeTokens(request, isEncrypted: request.isEncrypted(ifUnknown: origins.areEncrypted))
     let base = SitePath.wayBack(from: request.uri.path, to: path)
     var response: Response

@@ -28,11 +28,18 @@ struct PageRenderer: Sendable {
 
   /// The names of the pages with an entry in the menu.
   private static let menu = [
-    ("", "Overview"), ("queues", "Queues"), ("jobs", "Jobs"), ("failures", "Failures"), ("schedules", "Schedules"),
-    ("workers", "Workers"), ("changes", "Changes"), ("health", "Health"),
+    ("", "Overview"), ("queues", "Queues"), ("jobs", "Jobs"), ("errors", "Errors"), ("trends", "Trends"),
+    ("schedules", "Schedules"), ("workers", "Workers"), ("changes", "Changes"), ("health", "Health"),
   ]
 
   func response(to call: Call) async throws -> Response {
+    // The former address of the page of errors.
+    if call.path == ["failures"] {
+      return Response(status: .movedPermanently, headers: [.location: url("errors")])
+    }
+    if let format = call.path.first.flatMap(ListExport.Format.init), call.path.count == 1 {
+      return try ListExport.response(format, call.query, ListSearch(jobs, hiding: options.redactedKeys))
+    }
     let page = try await page(for: call)
     var view = page.view
     view["notice"] = Notice.text(for: call.query, changes)
@@ -45,7 +52,8 @@ struct PageRenderer: Sendable {
     case ("queues", 1): try await queues(call)
     case ("jobs", 1): try await jobList(call)
     case ("job", 2): try await job(call, call.path[1])
-    case ("failures", 1): try await failures(call)
+    case ("errors", 1): try await errors(call)
+    case ("trends", 1): try await trends(call)
     case ("schedules", 1): try await schedules(call)
     case ("workers", 1): try await workers(call)
     case ("changes", 1): try await changeList(call)
@@ -69,9 +77,10 @@ struct PageRenderer: Sendable {
     view["canLogOut"] = call?.access.logOut == .form
     if case .address(let address)? = call?.access.logOut { view["logOutURL"] = address }
     view["token"] = call?.token ?? ""
+    view["zone"] = PageZone.current.name
     let current = call.map { $0.path.first == "job" || $0.path.first == "confirm" ? "jobs" : $0.path.first ?? "" }
     view["menu"] = Self.menu.map { path, name -> View in
-      ["url": "\(base)/\(path)", "name": name, "isCurrent": path == current]
+      ["url": "\(base)/\(path)", "name": name, "key": name.prefix(1).lowercased(), "isCurrent": path == current]
     }
     return Templates.shared.render(template, view)
   }

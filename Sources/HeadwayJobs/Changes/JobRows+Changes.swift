@@ -130,6 +130,7 @@ extension JobCommand {
     case .signal: .signal
     case .setPaused(_, let isPaused): isPaused ? .pauseQueue : .resumeQueue
     case .configure: .configureQueue
+    case .setMuted(_, let note, _): note == nil ? .unmuteErrors : .muteErrors
     case .prune: .prune
     }
   }
@@ -137,6 +138,7 @@ extension JobCommand {
   fileprivate var subject: JobsChangeRecord.Subject {
     switch self {
     case .setPaused(let queue, _), .configure(let queue, _): .queue(queue)
+    case .setMuted(let id, _, _): .errorGroup("\(id)")
     default: filter.map { .jobs($0) } ?? .store
     }
   }

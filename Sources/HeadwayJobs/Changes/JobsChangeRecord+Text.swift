@@ -37,7 +37,7 @@ extension JobsChangeRecord {
       return Readable.count(count, "job") + (conditions.isEmpty ? "" : ": \(conditions.joined(separator: ", "))")
     case .queue(let name): return "the queue \(name)"
     case .schedule(let name): return "the schedule \(name)"
-    case .errorGroup(let name): return "the errors \(name)"
+    case .errorGroup(let id): return "the error \(id)"
     case .store: return "the store"
     }
   }
@@ -70,6 +70,9 @@ extension JobFilter {
       payload.map { "payload with ‘\($0)’" },
       since.map { "stored since \($0)" },
       until.map { "stored until \($0)" },
+      endedSince.map { "ended since \($0)" },
+      endedUntil.map { "ended until \($0)" },
+      errorGroup.map { "error \($0)" },
     ].compactMap(\.self)
   }
 }

@@ -115,19 +115,19 @@ extension JobCommand {
     case .cancel(let filter), .abandon(let filter), .retry(let filter), .delete(let filter),
       .change(let filter, _), .signal(let filter, _):
       filter
-    case .setPaused, .configure, .prune: nil
+    case .setPaused, .configure, .setMuted, .prune: nil
     }
   }
 
   /// The states of the jobs that the command can change.
   @_spi(JobStore) public var changedStates: Set<JobState> {
     switch self {
-    case .cancel, .signal: [.held, .scheduled, .waiting, .running]
+    case .cancel, .signal: JobState.unfinished
     case .abandon: [.running]
     case .retry: [.failed, .cancelled]
-    case .delete, .prune: [.succeeded, .failed, .cancelled]
-    case .change: [.held, .scheduled, .waiting]
-    case .setPaused, .configure: []
+    case .delete, .prune: JobState.finished
+    case .change: JobState.changeable
+    case .setPaused, .configure, .setMuted: []
     }
   }
 
@@ -145,7 +145,7 @@ extension JobCommand {
     case .delete: .delete(filter)
     case .change(_, let change): .change(filter, change)
     case .signal(_, let signal): .signal(filter, signal)
-    case .setPaused, .configure, .prune: self
+    case .setPaused, .configure, .setMuted, .prune: self
     }
   }
 }

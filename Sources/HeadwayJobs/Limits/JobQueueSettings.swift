@@ -4,7 +4,7 @@ import Headway
 public struct JobQueueSettings: Hashable, Codable, Sendable {
   /// The maximum number of running jobs of the queue, on all workers together.
   public var maxRunningJobCount: Int?
-  /// How many scheduled and waiting jobs fill the queue.
+  /// How many scheduled, retrying and waiting jobs fill the queue.
   public var maxPendingJobCount: Int?
   /// How many consecutive failures pause the queue.
   public var maxFailureCount: Int?
@@ -21,7 +21,7 @@ public enum JobQueueChange: Hashable, Sendable {
   ///
   /// Each claim counts the running jobs, so a worker that crashes does not use up the limit.
   case maxRunningJobCount(Int?)
-  /// Limits the number of scheduled and waiting jobs of the queue.
+  /// Limits the number of scheduled, retrying and waiting jobs of the queue.
   ///
   /// If the queue has that many jobs, enqueueing waits or fails: see ``JobOption/fullQueuePolicy(_:)``. If the queue is
   /// not full, a batch of any size is stored as a whole. Jobs that return to the queue are not affected.
@@ -131,11 +131,6 @@ extension JobQueueChange {
   private static let highestPriority = 8
   private static let levelHeight = 4
   private static let maxLevelCount = 1_000
-}
-
-extension JobState {
-  /// Whether a job in this state counts as pending, for the maximum of its queue.
-  @_spi(JobStore) public var isPending: Bool { self == .scheduled || self == .waiting }
 }
 
 extension JobQueueCounts {

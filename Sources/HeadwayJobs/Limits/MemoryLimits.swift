@@ -61,7 +61,7 @@
     }
   }
 
-  /// Returns the number of scheduled and waiting jobs of a queue.
+  /// Returns the number of scheduled, retrying and waiting jobs of a queue.
   public func pendingCount(of queue: String) -> Int { pending[queue, default: 0] }
 
   func runningCount(ofQueue queue: String) -> Int { runningOfQueues[queue, default: 0] }

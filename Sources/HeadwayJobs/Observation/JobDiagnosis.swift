@@ -13,7 +13,7 @@ struct JobDiagnosis {
   private var predicate: String {
     switch job.state {
     case .held: heldPredicate
-    case .scheduled: scheduledPredicate
+    case .scheduled, .retrying: timedPredicate
     case .waiting: "waits because \(obstacle)"
     case .running: runningPredicate
     case .succeeded: "has succeeded\(at(job.finishedTime)), in attempt \(job.attempt)"
@@ -32,7 +32,7 @@ struct JobDiagnosis {
     }
   }
 
-  private var scheduledPredicate: String {
+  private var timedPredicate: String {
     let attempts = job.attempt > 0 ? ", after attempt \(job.attempt)\(lastError)" : ""
     guard let due = job.dueTime else { return "waits for a time\(attempts)" }
     if let wait = job.wait, due > snapshot.time { return "waits for \(wait), at most until \(due)\(attempts)" }
@@ -41,7 +41,7 @@ struct JobDiagnosis {
         ? "was due at \(due)\(attempts), but no worker is running to make it ready"
         : "was due at \(due)\(attempts), and will be ready in a moment"
     }
-    return "is scheduled for \(due)\(attempts)"
+    return "\(job.state == .retrying ? "retries at" : "is scheduled for") \(due)\(attempts)"
   }
 
   private var runningPredicate: String {

@@ -147,7 +147,7 @@ public struct EndedJob: Hashable, Sendable {
     }
     snapshot.queues.removeAll { $0.counts == JobQueueCounts() }
     let finished = try await jobs(
-      JobFilter(states: [.succeeded, .failed, .cancelled]), after: nil, limit: .max)
+      JobFilter(states: JobState.finished), after: nil, limit: .max)
     let begin = snapshot.time + (.zero - JobsOverview.endingsInterval)
     let endings = finished.compactMap(EndedJob.init).filter { $0.finishedTime > begin }
     var overview = JobsOverview(

@@ -145,7 +145,7 @@ extension JobRows {
     let state = job.state
     guard JobTransitions.replace(&job, with: new, at: now) else { return false }
     // The job becomes ready now, so it follows the jobs that were already ready.
-    if state == .scheduled, job.state == .waiting, !job.keepsPlace {
+    if state.waitsForTime, job.state == .waiting, !job.keepsPlace {
       (job.position, job.readyTime) = (try nextPositions(1)[0], now)
     }
     return true

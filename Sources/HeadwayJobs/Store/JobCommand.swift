@@ -27,6 +27,8 @@ public enum JobCommand: Hashable, Sendable {
   case setPaused(queue: String, Bool)
   /// Changes a setting of a queue.
   case configure(queue: String, JobQueueChange)
+  /// Mutes a group of failed attempts with a note of an author, or ends the mute if the note is nil.
+  case setMuted(JobErrorGroup.ID, note: String?, author: String?)
   /// Deletes finished jobs past their retention period.
   case prune
 
@@ -51,9 +53,9 @@ public enum JobChange: Hashable, Sendable {
   case queue(String)
   /// Changes the time when the job is due; nil makes it due now.
   ///
-  /// A scheduled job that is due now waits for a worker, after the jobs that already wait. A waiting job is scheduled
-  /// if the time is in the future. A job that waits for other jobs continues to wait for them, and then waits until the
-  /// time.
+  /// A scheduled or retrying job that is due now waits for a worker, after the jobs that already wait. If the time is
+  /// in the future, a waiting job is scheduled, and a retrying one remains in its state. A job that waits for other
+  /// jobs continues to wait for them, and then waits until the time.
   ///
   /// A job that waits for a signal, or sleeps, runs at that time, and then waits again until its own time limit. A
   /// signal still wakes it earlier.
@@ -73,98 +75,4 @@ public enum JobChange: Hashable, Sendable {
   /// - Parameter date: When the job is due. A time that is not in the future makes the job due now.
   /// - Returns: A change of the due time.
   public static func startDate(_ date: Date) -> JobChange { .dueTime(StoreTime(date)) }
-}
-
-/// A selection of jobs: those that meet all conditions that are not nil.
-public struct JobFilter: Hashable, Codable, Sendable {
-  /// The IDs of the selected jobs.
-  public var ids: [JobID]?
-  /// The states of the jobs.
-  public var states: Set<JobState>?
-  /// The queues of the jobs.
-  public var queues: Set<String>?
-  /// The kinds of the jobs.
-  public var kinds: Set<JobKind>?
-  /// A tag of the jobs.
-  public var tag: String?
-  /// The job whose failure or cancellation caused the jobs to be cancelled.
-  public var culprit: JobID?
-  /// A string that the labels of the jobs contain (case-sensitive).
-  public var label: String?
-  /// A string that the payloads of the jobs contain (case-sensitive).
-  ///
-  /// The bytes of the text in UTF-8 are compared with the stored bytes. In the JSON of a `Codable` job, the members are
-  /// sorted by name, and there are no spaces between them. Such a search reads the payloads of all jobs that meet the
-  /// other conditions.
-  public var payload: String?
-  /// The earliest time when the jobs were stored.
-  public var since: StoreTime?
-  /// The latest time when the jobs were stored.
-  public var until: StoreTime?
-
-  /// Creates a selection.
-  ///
-  /// - Parameters:
-  ///   - ids: The IDs of the selected jobs.
-  ///   - states: The states of the jobs.
-  ///   - queues: The queues of the jobs.
-  ///   - kinds: The kinds of the jobs.
-  ///   - tag: A tag of the jobs.
-  ///   - culprit: The job whose failure or cancellation caused the jobs to be cancelled.
-  ///   - label: A string that the labels of the jobs contain (case-sensitive).
-  ///   - payload: A string that the payloads of the jobs contain (case-sensitive).
-  ///   - since: The earliest time when the jobs were stored.
-  ///   - until: The latest time when the jobs were stored.
-  public init(
-    ids: [JobID]? = nil, states: Set<JobState>? = nil, queues: Set<String>? = nil, kinds: Set<JobKind>? = nil,
-    tag: String? = nil, culprit: JobID? = nil, label: String? = nil, payload: String? = nil, since: StoreTime? = nil,
-    until: StoreTime? = nil
-  ) {
-    self.ids = ids
-    self.states = states
-    self.queues = queues
-    self.kinds = kinds
-    self.tag = tag
-    self.culprit = culprit
-    self.label = label
-    self.payload = payload
-    self.since = since
-    self.until = until
-  }
-
-  /// All jobs.
-  public static let all = JobFilter()
-
-  /// Selects one job.
-  ///
-  /// - Parameter id: The ID of the job.
-  /// - Returns: A filter for this job.
-  public static func id(_ id: JobID) -> JobFilter { JobFilter(ids: [id]) }
-
-  /// Returns whether a job meets all conditions.
-  ///
-  /// - Parameter job: The job to test.
-  /// - Returns: Whether the selection contains it.
-  public func contains(_ job: JobRecord) -> Bool {
-    if let ids, !ids.contains(job.id) { return false }
-    if let states, !states.contains(job.state) { return false }
-    if let queues, !queues.contains(job.queue) { return false }
-    if let kinds, !kinds.contains(job.kind) { return false }
-    if let culprit, job.reason?.culprit != culprit { return false }
-    if let since, job.enqueuedTime < since { return false }
-    if let until, job.enqueuedTime > until { return false }
-    if let payload, !job.payload.bytes.contains(payload.utf8) { return false }
-    return matchesText(job.settings)
-  }
-
-  /// Returns whether the tags and the label of a job meet the conditions for them.
-  ///
-  /// - Parameter settings: The options of the job.
-  /// - Returns: Whether the tags and the label meet the conditions.
-  @_spi(JobStore) public func matchesText(_ settings: JobSettings) -> Bool {
-    // Compared by their bytes, as in the stores.
-    if let tag, settings.tags?.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) != true { return false }
-    if let label, settings.label?.utf8.contains(label.utf8) != true { return false }
-    return true
-  }
 }

@@ -34,6 +34,12 @@
       return try self.change(for: command, &notes) { JobTransitions.change(&$0, change, at: now) }
     case .setPaused(let queue, let isPaused): return try change(queue, &notes) { $0.setPaused(isPaused) }
     case .configure(let queue, let setting): return try change(queue, &notes) { $0.set(setting) }
+    case .setMuted(let id, let note, let author):
+      let old = notes == nil ? nil : try mute(of: id)
+      let new = note.map { JobErrorGroup.Mute(note: $0, author: author, time: now) }
+      guard try setMute(new, of: id) else { return 0 }
+      notes?.note("note", from: old?.note, to: new?.note)
+      return 1
     }
   }
 

@@ -41,15 +41,20 @@
   public func put(_ changed: [JobRecord]) throws {
     guard !changed.isEmpty else { return }
     var rest: [JobRecord] = []
-    for var job in try holdingKeys(changed) {
+    for job in try holdingKeys(changed) {
       guard let damage = job.damage else {
         rest.append(job)
         continue
       }
       try write(rest)
       rest = []
-      if !job.state.isFinished, job.state != .running { JobTransitions.fail(&job, because: damage, at: now) }
-      try preservingParts(of: job) { try write([job]) }
+      var failed = [job]
+      if !job.state.isFinished, job.state != .running {
+        JobTransitions.fail(&failed[0], because: damage, at: now)
+        let error = JobErrorDescription(JobEndReason(.damaged, damage))
+        try note([FailedAttempt(job, error)], in: &failed)
+      }
+      try preservingParts(of: job) { try write(failed) }
     }
     try write(rest)
   }
@@ -106,7 +111,7 @@
   /// Notes what observers have to know about a job that has not ended.
   public func noteUnfinished(_ job: JobRecord) throws {
     try noteLimits(of: job)
-    if job.state == .scheduled { hints.hasScheduled = true }
+    if job.state.waitsForTime { hints.hasScheduled = true }
     if job.state == .waiting { hints.claimableQueues.insert(job.queue) }
   }
 
@@ -165,7 +170,7 @@
     return late.count == limit
   }
 
-  /// Makes scheduled jobs that are due wait for a worker, up to a limit.
+  /// Makes scheduled and retrying jobs that are due wait for a worker, up to a limit.
   ///
   /// - Returns: Whether there might be more.
   public func startDueJobs(limit: Int) throws -> Bool {

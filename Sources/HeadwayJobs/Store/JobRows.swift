@@ -95,6 +95,23 @@
   /// Called with jobs that run again, before they are written.
   func willRestart(_ jobs: [JobRecord]) throws
 
+  // MARK: Errors
+
+  /// Returns the error groups among several that exist.
+  func existingErrorGroups(among ids: [JobErrorGroup.ID]) throws -> Set<JobErrorGroup.ID>
+  /// Returns the number of error groups of each kind.
+  func errorGroupCounts(of kinds: [JobKind]) throws -> [JobKind: Int]
+  /// Counts attempts that have failed now.
+  ///
+  /// - Parameter failures: A group with the number of attempts for each error, which might be new. The groups are
+  ///   ordered by ID.
+  /// - Throws: An error of the store.
+  func countErrors(_ failures: [JobErrorGroup]) throws
+  /// Returns the mute of a group of failed attempts; nil if it is not muted.
+  func mute(of id: JobErrorGroup.ID) throws -> JobErrorGroup.Mute?
+  /// Changes or removes the mute of a group of failed attempts, and returns whether the group had another note.
+  func setMute(_ mute: JobErrorGroup.Mute?, of id: JobErrorGroup.ID) throws -> Bool
+
   // MARK: Queues
 
   /// The queues that are paused or have settings.
@@ -105,7 +122,7 @@
   func put(_ queue: JobQueueRecord, named name: String) throws
   /// Notes how an attempt has ended, in the record of its queue.
   func note(_ action: JobEnding.Action, of queue: String) throws
-  /// Returns the queues that have at least as many scheduled and waiting jobs as their limits.
+  /// Returns the queues that have at least as many pending jobs as their limits.
   func fullQueues(_ limits: [String: Int]) throws -> Set<String>
   /// Adds all jobs, or none if a queue is full or a dependency is unknown.
   func enqueue(_ batch: [NewJob], beforeDependentsOf parent: JobID?) throws -> [Enqueued]
@@ -149,7 +166,7 @@
 
   /// The jobs that have not started by their deadline, ordered by deadline, up to a limit.
   func lateJobs(limit: Int) throws -> [JobRecord]
-  /// The scheduled jobs that are due, ordered by due time, up to a limit.
+  /// The scheduled and retrying jobs that are due, ordered by due time, up to a limit.
   func dueJobs(limit: Int) throws -> [JobRecord]
   /// The schedules that have a due tick, ordered by tick, up to a limit.
   func dueSchedules(limit: Int) throws -> [DueSchedule]
@@ -210,6 +227,37 @@
   /// - Parameter endings: Endings of different jobs.
   /// - Returns: No jobs.
   public func succeed(_ endings: [JobEnding]) -> [JobID: JobSuccess] { [:] }
+
+  /// Returns all groups, for a store that keeps no error groups.
+  ///
+  /// - Parameter ids: The IDs of groups.
+  /// - Returns: The same groups, so that none is new.
+  public func existingErrorGroups(among ids: [JobErrorGroup.ID]) -> Set<JobErrorGroup.ID> { Set(ids) }
+
+  /// Returns nothing, for a store that keeps no error groups.
+  ///
+  /// - Parameter kinds: The kinds of jobs.
+  /// - Returns: No numbers.
+  public func errorGroupCounts(of kinds: [JobKind]) -> [JobKind: Int] { [:] }
+
+  /// Does nothing, for a store that keeps no error groups.
+  ///
+  /// - Parameter failures: A group for each error.
+  public func countErrors(_ failures: [JobErrorGroup]) {}
+
+  /// Returns nothing, for a store that keeps no error groups.
+  ///
+  /// - Parameter id: The ID of a group.
+  /// - Returns: Nil.
+  public func mute(of id: JobErrorGroup.ID) -> JobErrorGroup.Mute? { nil }
+
+  /// Does nothing, for a store that keeps no error groups.
+  ///
+  /// - Parameters:
+  ///   - mute: The note of a person.
+  ///   - id: The ID of the group.
+  /// - Returns: False.
+  public func setMute(_ mute: JobErrorGroup.Mute?, of id: JobErrorGroup.ID) -> Bool { false }
 
   /// Returns the queue without locking it.
   ///

@@ -258,6 +258,38 @@ public struct JobStoreAccess: Sendable {
   /// - Throws: ``JobError``.
   func overview(countingTo limit: Int) async throws -> JobsOverview
 
+  /// Returns groups of failed attempts, in any order.
+  ///
+  /// The default implementation returns nothing, for a store that does not keep them.
+  ///
+  /// - Parameter id: The only group to return; nil for all.
+  /// - Returns: The groups, with the counts of the last hours.
+  /// - Throws: ``JobError``.
+  func errorGroups(_ id: JobErrorGroup.ID?) async throws -> [JobErrorGroup]
+
+  /// Counts the jobs that retry, and the jobs that have failed, by the groups of their last errors.
+  ///
+  /// The default implementation reads all of these jobs.
+  ///
+  /// - Parameters:
+  ///   - ids: The groups.
+  ///   - limit: The highest number to return.
+  /// - Returns: Both numbers of each group that has such jobs.
+  /// - Throws: ``JobError``.
+  func jobCounts(ofErrors ids: [JobErrorGroup.ID], upTo limit: Int) async throws
+    -> [JobErrorGroup.ID: (retrying: Int, failed: Int)]
+
+  /// Returns what has happened to the jobs in a time until now.
+  ///
+  /// The default implementation returns periods without activity.
+  ///
+  /// - Parameters:
+  ///   - span: The time that the statistics describe.
+  ///   - queue: Only jobs of this queue are counted; nil for all.
+  /// - Returns: The activity in each period, by queue and kind.
+  /// - Throws: ``JobError``.
+  func statistics(over span: JobStatistics.Span, queue: String?) async throws -> JobStatistics
+
   /// Checks the database of the store: versions, settings, space, and what slows it down.
   ///
   /// The default implementation returns nothing.
@@ -317,6 +349,32 @@ extension JobStore {
   /// - Returns: No records.
   /// - Throws: Nothing.
   public func changes(of job: JobID?, before number: Int64?, limit: Int) async throws -> [JobsChangeRecord] { [] }
+
+  /// Returns nothing.
+  ///
+  /// - Parameter id: The only group to return.
+  /// - Returns: No groups.
+  public func errorGroups(_ id: JobErrorGroup.ID?) async throws -> [JobErrorGroup] { [] }
+
+  /// Counts the jobs that retry, and the jobs that have failed, by the groups of their last errors.
+  ///
+  /// - Parameters:
+  ///   - ids: The groups.
+  ///   - limit: The highest number to return.
+  /// - Returns: Both numbers of each group.
+  /// - Throws: ``JobError``.
+  /// - Complexity: O(*n*) in the number of jobs that retry or have failed.
+  public func jobCounts(
+    ofErrors ids: [JobErrorGroup.ID], upTo limit: Int
+  ) async throws -> [JobErrorGroup.ID: (retrying: Int, failed: Int)] {
+    let found = try await jobs(JobFilter(states: [.retrying, .failed]), after: nil, limit: .max)
+    var counts: [JobErrorGroup.ID: (retrying: Int, failed: Int)] = [:]
+    for id in ids {
+      let states = found.filter { $0.errorGroup == id }.map(\.state)
+      counts[id] = (min(limit, states.count { $0 == .retrying }), min(limit, states.count { $0 == .failed }))
+    }
+    return counts
+  }
 
   /// The message for an answer that does not belong to the request.
   var wrongAnswer: String {

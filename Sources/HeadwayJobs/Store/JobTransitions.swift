@@ -38,7 +38,7 @@ import Headway
     guard job.isRun(by: ending.fence) else { return job.hasEnded(ending.fence) ? .alreadyRecorded : .refused }
     switch ending.action {
     case .succeed(let result):
-      job.result = result
+      (job.result, job.errorGroup) = (result, nil)
       finish(&job, .succeeded, nil, at: now)
     case .retry(let pause, let error):
       record(error, of: &job, at: now)
@@ -46,7 +46,7 @@ import Headway
         finish(&job, .failed, JobEndReason(.failed, "It was cancelled, so it is not run again."), at: now)
         break
       }
-      putBack(&job, after: pause, note: "retry", at: now)
+      putBack(&job, .retrying, after: pause, note: "retry", attempt: job.attempt, at: now)
     case .fail(let reason, let error):
       if let error { record(error, of: &job, at: now) }
       finish(&job, .failed, reason, at: now)
@@ -59,14 +59,14 @@ import Headway
       } else if job.snoozeCount > limit {
         finish(&job, .failed, JobEndReason(.snoozedTooOften, "It has snoozed \(limit) times."), at: now)
       } else {
-        putBack(&job, after: pause, note: "snooze", at: now)
+        putBack(&job, .scheduled, after: pause, note: "snooze", at: now)
       }
     case .release:
       job.attempt -= 1
       if job.isCancelRequested {
         finish(&job, .cancelled, JobEndReason(.cancelled), at: now)
       } else {
-        putBack(&job, after: .zero, note: "released", at: now)
+        putBack(&job, .scheduled, after: .zero, note: "released", at: now)
       }
     case .wait(let wait, let time):
       if job.isCancelRequested {
@@ -104,7 +104,8 @@ import Headway
     if isCrash { job.crashCount += 1 }
     let limit = job.settings.maxCrashCount ?? defaultMaxCrashCount
     let note = isCrash ? "the worker died" : "the worker stopped"
-    job.history.append(JobTransition(time: now, state: .waiting, worker: worker, note: note))
+    job.history.append(
+      JobTransition(time: now, state: .waiting, worker: worker, note: note, startTime: job.claimedTime))
     if isCrash, job.crashCount >= limit {
       let workers = job.history.transitions.filter { $0.note == note }.compactMap(\.worker)
       let list = workers.suffix(limit).map(\.description).joined(separator: ", ")
@@ -125,7 +126,7 @@ import Headway
   /// - Returns: True if the job is cancelled now, or its worker must now cancel it.
   public static func cancel(_ job: inout JobRecord, at now: StoreTime) -> Bool {
     switch job.state {
-    case .held, .scheduled, .waiting:
+    case .held, .scheduled, .retrying, .waiting:
       finish(&job, .cancelled, JobEndReason(.cancelled), at: now)
       return true
     case .running:
@@ -157,6 +158,12 @@ import Headway
   /// - Returns: True if the job had failed or was cancelled.
   public static func retry(_ job: inout JobRecord, at now: StoreTime) -> Bool {
     guard job.state == .failed || job.state == .cancelled else { return false }
+    if let start = job.claimedTime, let end = job.finishedTime, !job.history.hasEnd(ofAttemptFrom: start) {
+      job.history.append(
+        JobTransition(
+          time: end, state: job.state, worker: job.owner, note: job.reason?.code.rawValue, attempt: job.attempt,
+          startTime: start))
+    }
     let text = JobHistory.retryNote + (job.reason?.description ?? "")
     job.history.append(JobTransition(time: now, state: .waiting, note: text))
     (job.attempt, job.crashCount, job.snoozeCount) = (0, 0, 0)
@@ -169,10 +176,10 @@ import Headway
     return true
   }
 
-  /// Makes a scheduled job that is due wait for a worker.
+  /// Makes a scheduled or retrying job that is due wait for a worker.
   ///
   /// - Parameters:
-  ///   - job: A scheduled job whose time has come.
+  ///   - job: A job whose time has come.
   ///   - now: The time of the store's clock.
   public static func becomeWaiting(_ job: inout JobRecord, at now: StoreTime) {
     becomeWaiting(&job, note: "due", at: now)
@@ -204,7 +211,7 @@ import Headway
   ///   - now: The time of the store's clock.
   /// - Returns: True if the job could be changed and had another value before.
   public static func change(_ job: inout JobRecord, _ change: JobChange, at now: StoreTime) -> Bool {
-    guard [.held, .scheduled, .waiting].contains(job.state) else { return false }
+    guard JobState.changeable.contains(job.state) else { return false }
     let former = job
     let note: String
     switch change {
@@ -215,7 +222,11 @@ import Headway
       (job.payload, job.version, note) = (payload, version, "payload changed")
     case .dueTime(let time):
       job.dueTime = time.flatMap { $0 > now ? $0 : nil }
-      if job.state != .held { job.state = job.dueTime == nil ? .waiting : .scheduled }
+      switch job.state {
+      case .held: break
+      case .retrying where job.dueTime != nil: break
+      default: job.state = job.dueTime == nil ? .waiting : .scheduled
+      }
       // A job that wakes early waits again when its code reaches the wait.
       if job.state == .waiting { job.wait = nil }
       note = "rescheduled"
@@ -262,9 +273,9 @@ import Headway
   ///   - now: The time of the store's clock.
   /// - Returns: True if the job had not started, so that it was changed.
   public static func replace(_ job: inout JobRecord, with new: NewJob, at now: StoreTime) -> Bool {
-    guard [.held, .waiting, .scheduled].contains(job.state) else { return false }
+    guard JobState.changeable.contains(job.state) else { return false }
     let template = JobRecord(id: job.id, new, at: now)
-    if job.state == .scheduled, template.state == .waiting {
+    if job.state.waitsForTime, template.state == .waiting {
       job.history.append(JobTransition(time: now, state: .waiting, note: "replaced"))
     }
     (job.payload, job.kind, job.version) = (template.payload, template.kind, template.version)
@@ -273,21 +284,31 @@ import Headway
     return true
   }
 
-  private static func putBack(_ job: inout JobRecord, after pause: Duration, note: String, at now: StoreTime) {
+  private static func putBack(
+    _ job: inout JobRecord, _ state: JobState, after pause: Duration, note: String, attempt: Int? = nil,
+    at now: StoreTime
+  ) {
     job.dueTime = pause > .zero ? now + pause : nil
-    job.state = pause > .zero ? .scheduled : .waiting
-    job.history.append(JobTransition(time: now, state: job.state, worker: job.owner, note: note))
+    job.state = pause > .zero ? state : .waiting
+    job.history.append(
+      JobTransition(
+        time: now, state: job.state, worker: job.owner, note: note, attempt: attempt, startTime: job.claimedTime))
   }
 
   /// Ends an attempt whose job waits without a worker.
   ///
   /// The job has reached a new part of its work, so attempts, crashes and snoozes of the earlier parts no longer count.
   private static func suspend(_ job: inout JobRecord, _ wait: JobWait, until time: StoreTime, at now: StoreTime) {
+    let attempt = job.attempt
     (job.attempt, job.crashCount, job.snoozeCount, job.firstClaimedTime) = (0, 0, 0, nil)
+    job.errorGroup = nil
     job.dueTime = time > now ? time : nil
     job.state = time > now ? .scheduled : .waiting
     job.wait = time > now ? wait : nil
-    job.history.append(JobTransition(time: now, state: job.state, worker: job.owner, note: "waits for \(wait)"))
+    job.history.append(
+      JobTransition(
+        time: now, state: job.state, worker: job.owner, note: "waits for \(wait)", attempt: attempt,
+        startTime: job.claimedTime))
   }
 
   private static func record(_ error: JobErrorDescription, of job: inout JobRecord, at now: StoreTime) {
@@ -312,7 +333,7 @@ extension JobRecord {
   @_spi(JobStore) public var needsKey: Bool {
     guard !holdsKey, let scope = settings.unique?.scope else { return false }
     switch scope {
-    case .waiting: return state == .held || state == .waiting || state == .scheduled
+    case .waiting: return JobState.changeable.contains(state)
     case .unfinished: return !state.isFinished
     case .duration: return false
     }

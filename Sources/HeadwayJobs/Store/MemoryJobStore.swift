@@ -273,6 +273,15 @@ public final class MemoryJobStore: JobStore {
     return read { $0.snapshot(parts, at: now) }
   }
 
+  /// Returns groups of failed attempts.
+  ///
+  /// - Parameter id: The only group to return; nil for all.
+  /// - Returns: The groups, with the counts of the last hours.
+  public func errorGroups(_ id: JobErrorGroup.ID?) -> [JobErrorGroup] {
+    let now = time()
+    return read { $0.errorGroups(id, at: now) }
+  }
+
   /// Returns the names of queues that have waiting jobs.
   ///
   /// - Parameters:

@@ -34,6 +34,8 @@
   private var timed: Set<JobID> = []
   /// The records of changes by people, ordered by number.
   public private(set) var changes: [MemoryChange] = []
+  /// The error groups, whose counts end with the hours when they were last seen.
+  public var errors: [JobErrorGroup.ID: JobErrorGroup] = [:]
   /// The last numbers that were used.
   public var lastNumbers = LastNumbers()
 
@@ -244,8 +246,8 @@
 }
 
 extension JobRecord {
-  /// The time when a scheduled job is due; nil for other jobs.
-  @_spi(JobStore) public var scheduledTime: StoreTime? { state == .scheduled ? dueTime : nil }
+  /// The time when a scheduled or retrying job is due; nil for other jobs.
+  @_spi(JobStore) public var scheduledTime: StoreTime? { state.waitsForTime ? dueTime : nil }
 
   /// The deadline of a job that has not started; nil for other jobs.
   @_spi(JobStore) public var deadlineToStart: StoreTime? { state.isFinished || state == .running ? nil : deadline }

@@ -68,6 +68,7 @@ final class MemoryRows: MemoryTableRows {
     memory.timedKeys = memory.timedKeys.filter { $0.value.until > now }
     memory.pruneLimits(at: now)
     memory.pruneChanges(at: now)
+    pruneErrors()
     return delete(expiredJobs())
   }
 

@@ -108,7 +108,7 @@
   /// - Returns: The queues, by name.
   public func queues() -> [String: JobQueueRecord] { memory.queues }
 
-  /// Returns the queues that have at least as many scheduled and waiting jobs as their limits.
+  /// Returns the queues that have at least as many pending jobs as their limits.
   ///
   /// - Parameter limits: The limits of queues.
   /// - Returns: The names of the full queues.
@@ -197,7 +197,7 @@
   /// - Returns: The jobs, ordered by deadline.
   public func lateJobs(limit: Int) -> [JobRecord] { memory.jobs(until: now, by: \.deadlineToStart, limit: limit) }
 
-  /// Returns the scheduled jobs that are due.
+  /// Returns the scheduled and retrying jobs that are due.
   ///
   /// - Parameter limit: The maximum number of jobs.
   /// - Returns: The jobs, ordered by due time.

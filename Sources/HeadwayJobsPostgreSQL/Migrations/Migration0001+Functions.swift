@@ -10,12 +10,9 @@ extension Migration0001 {
     CREATE FUNCTION headway.pending_count(queue_name text, at_most bigint) RETURNS bigint LANGUAGE sql STABLE
     SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
     SELECT count(*) FROM (
-      (SELECT FROM headway.job WHERE state = 2 AND crashes = 0 AND limit_key IS NULL AND queue = queue_name
-      LIMIT at_most)
-      UNION ALL (SELECT FROM headway.job WHERE state = 2 AND crashes = 0 AND limit_key IS NOT NULL
-      AND queue = queue_name LIMIT at_most)
-      UNION ALL (SELECT FROM headway.job WHERE state = 2 AND crashes > 0 AND queue = queue_name LIMIT at_most)
-      UNION ALL (SELECT FROM headway.job WHERE state = 1 AND queue = queue_name LIMIT at_most)
+      \(JobPart.pending.map {
+        "(SELECT FROM headway.job WHERE \($0.condition) AND queue = queue_name LIMIT at_most)"
+      }.joined(separator: " UNION ALL "))
       LIMIT at_most) pending
     $body$;
     -- Adds a job in a transaction of any client.
@@ -82,8 +79,9 @@ extension Migration0001 {
         crashes, snoozes, epoch, flags, keep, unmet, settings, payload, ready, limit_key, slots, weight,
         further, unique_key)
         VALUES (enqueue.id, enqueue.queue, enqueue.kind, enqueue.version,
-        CASE WHEN moment_due IS NULL THEN 2 ELSE 1 END, enqueue.priority, nextval('headway.position'), moment_due,
-        enqueue.deadline, moment, 0, 0, 0, 0, CASE WHEN holds AND unique_scope = 'waiting' THEN 2 ELSE 0 END,
+        CASE WHEN moment_due IS NULL THEN \(JobState.waiting.rawValue) ELSE \(JobState.scheduled.rawValue) END,
+        enqueue.priority, nextval('headway.position'), moment_due, enqueue.deadline, moment, 0, 0, 0, 0,
+        CASE WHEN holds AND unique_scope = 'waiting' THEN \(JobRow.holdsKeyUntilClaim) ELSE 0 END,
         CASE WHEN enqueue.limit_key IS NULL THEN least(enqueue.keep, 1000000000000000) END, 0, stored, enqueue.payload,
         moment, enqueue.limit_key, enqueue.slots,
         CASE WHEN enqueue.limit_key IS NOT NULL THEN coalesce(enqueue.weight, 1) END,
@@ -129,9 +127,9 @@ extension Migration0001 {
       VALUES (signal.job, '\(StoredSignals.prefix)signal ' || number || ' ' || signal.name, signal.value),
       (signal.job, '\(StoredSignals.counts)', convert_to(signals::text, 'UTF8'))
       ON CONFLICT (job, name) DO UPDATE SET value = excluded.value;
-      UPDATE headway.job j SET flags = flags | 8 WHERE j.id = signal.job;
-      IF stored.state = 1 AND stored.awaits = 'signal ' || signal.name THEN
-        UPDATE headway.job j SET state = 2, due = NULL, awaits = NULL,
+      UPDATE headway.job j SET flags = flags | \(JobRow.hasCheckpoints) WHERE j.id = signal.job;
+      IF stored.\(JobState.scheduled.condition) AND stored.awaits = 'signal ' || signal.name THEN
+        UPDATE headway.job j SET state = \(JobState.waiting.rawValue), due = NULL, awaits = NULL,
         position = CASE WHEN stored.slots = 0 THEN j.position ELSE nextval('headway.position') END,
         ready = CASE WHEN stored.slots = 0 THEN j.ready ELSE clock_timestamp() END WHERE j.id = signal.job;
         PERFORM headway.notify(stored.queue);
@@ -170,19 +168,19 @@ extension Migration0001 {
       queue text;
     BEGIN
       SELECT j.flags, j.queue INTO flags, queue FROM headway.job j WHERE j.id = finish.job
-      AND j.attempt = finish.attempt AND j.epoch = finish.epoch AND j.owner = finish.owner AND j.state + 0 = 3
-      FOR UPDATE;
+      AND j.attempt = finish.attempt AND j.epoch = finish.epoch AND j.owner = finish.owner
+      AND j.\(JobSQL.isRunning) FOR UPDATE;
       IF NOT FOUND THEN RETURN; END IF;
       WITH gone AS (DELETE FROM headway.job j WHERE j.id = finish.job RETURNING j.*)
       INSERT INTO headway.done (id, queue, kind, version, state, priority, position, deadline, enqueued, claimed,
       first_claimed, attempt, crashes, snoozes, epoch, owner, progress, progress_text, settings, history, payload,
       ready, finished, expires, result)
-      SELECT id, queue, kind, version, 4, priority, position, deadline, enqueued, claimed, first_claimed, attempt,
-      crashes, snoozes, epoch, owner, progress, progress_text, settings, history, payload, ready, moment,
-      moment + greatest(finish.keep, interval '1 minute'), finish.result FROM gone;
+      SELECT id, queue, kind, version, \(JobState.succeeded.rawValue), priority, position, deadline, enqueued, claimed,
+      first_claimed, attempt, crashes, snoozes, epoch, owner, progress, progress_text, settings, history, payload,
+      ready, moment, moment + greatest(finish.keep, interval '1 minute'), finish.result FROM gone;
       DELETE FROM headway.checkpoint c WHERE c.job = finish.job;
       UPDATE headway.queue q SET failures = 0 WHERE q.name = queue AND q.failure_limit IS NOT NULL AND q.failures > 0;
-      IF flags & 4 <> 0 THEN
+      IF flags & \(JobRow.hasDependents) <> 0 THEN
         PERFORM headway.meet(ARRAY[finish.job], ARRAY[true], \(JobGraph.maxMetCount), moment);
       END IF;
       RETURN QUERY SELECT finish.job;

@@ -12,11 +12,11 @@ enum Migration0001 {
     INSERT INTO headway.meta VALUES ('schema', 0);
     CREATE SEQUENCE headway.job_number;
     CREATE SEQUENCE headway.position;
-    -- Unfinished jobs. State: 0 held, 1 scheduled, 2 waiting, 3 running. Flags: 1 cancel requested, 2 holds key until
-    -- claimed, 4 has dependents, 8 has checkpoints. Keep: microseconds. Unmet: how many dependencies a held job waits
-    -- for. Slots: how many units of the first limit's key can be in use; 0 for a serial key, null for a rate. Weight:
-    -- how many units or tokens the job takes. Further: the other limits, as JSON; '-' if the job has one limit.
-    -- Awaits: the signal or sleep that a scheduled job waits for.
+    -- Unfinished jobs. Flags: 1 cancel requested, 2 holds key until claimed, 4 has dependents, 8 has checkpoints. Keep:
+    -- microseconds. Unmet: how many dependencies a held job waits for. Slots: how many units of the first limit's key
+    -- can be in use; 0 for a serial key, null for a rate. Weight: how many units or tokens the job takes. Further: the
+    -- other limits, as JSON; '-' if the job has one limit. Awaits: the signal or sleep that a scheduled job waits for.
+    -- Error: the group of the last failed attempt.
     -- An index row has at most 2,704 bytes, so a job with longer names could not change its state.
     CREATE TABLE headway.job (
       id bigint PRIMARY KEY, queue text NOT NULL, kind text NOT NULL, version bigint NOT NULL, state smallint NOT NULL,
@@ -25,25 +25,27 @@ enum Migration0001 {
       crashes integer NOT NULL, snoozes integer NOT NULL, epoch integer NOT NULL, owner bigint, flags smallint NOT NULL,
       keep bigint, unique_key text, unmet integer NOT NULL, progress double precision, progress_text text,
       settings bytea, history bytea, payload bytea NOT NULL, ready timestamptz NOT NULL, limit_key text COLLATE "C",
-      slots bigint, weight bigint, further text COLLATE "C", awaits text,
+      slots bigint, weight bigint, further text COLLATE "C", awaits text, error bigint,
       CONSTRAINT job_has_short_names CHECK (octet_length(queue) <= 512 AND octet_length(kind) <= 512
         AND octet_length(unique_key) <= 1024 AND octet_length(limit_key) <= 1033
         AND octet_length(further) <= 1024))
     WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
       autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.02);
-    CREATE INDEX job_waiting ON headway.job (queue, priority DESC, position)
-    WHERE state = 2 AND crashes = 0 AND limit_key IS NULL;
+    CREATE INDEX job_waiting ON headway.job (queue, priority DESC, position) WHERE \(ClaimSQL.plain);
     CREATE INDEX job_keyed ON headway.job (queue, priority DESC, further, limit_key, position)
-    WHERE state = 2 AND crashes = 0 AND limit_key IS NOT NULL;
-    CREATE INDEX job_suspect ON headway.job (queue, priority DESC, position) WHERE state = 2 AND crashes > 0;
-    CREATE INDEX job_slots ON headway.job (limit_key) INCLUDE (weight) WHERE state = 3 AND limit_key IS NOT NULL;
-    CREATE INDEX job_further ON headway.job (further) WHERE state = 3 AND further > '-';
-    CREATE INDEX job_serial ON headway.job (limit_key, position) WHERE slots = 0 AND state > 0;
-    CREATE INDEX job_held ON headway.job (queue) WHERE state = 0;
-    CREATE INDEX job_scheduled ON headway.job (queue) WHERE state = 1;
-    CREATE INDEX job_due ON headway.job (due) WHERE state = 1;
-    CREATE INDEX job_deadline ON headway.job (deadline) WHERE deadline IS NOT NULL AND state < 3;
-    CREATE INDEX job_running ON headway.job (owner) WHERE state = 3;
+    WHERE \(ClaimSQL.keyed);
+    CREATE INDEX job_suspect ON headway.job (queue, priority DESC, position) WHERE \(ClaimSQL.suspects);
+    CREATE INDEX job_slots ON headway.job (limit_key) INCLUDE (weight)
+    WHERE \(JobState.running.condition) AND limit_key IS NOT NULL;
+    CREATE INDEX job_further ON headway.job (further) WHERE \(JobState.running.condition) AND further > '-';
+    CREATE INDEX job_serial ON headway.job (limit_key, position)
+    WHERE slots = 0 AND \(JobCondition.hasSerialPlace);
+    CREATE INDEX job_unready ON headway.job (state, queue) WHERE \(JobCondition.isUnready);
+    CREATE INDEX job_retrying ON headway.job (state, id) WHERE \(JobState.retrying.condition);
+    CREATE INDEX job_due ON headway.job (due) WHERE \(JobCondition.waitsForTime);
+    CREATE INDEX job_deadline ON headway.job (deadline) WHERE deadline IS NOT NULL AND \(JobCondition.isChangeable);
+    CREATE INDEX job_error ON headway.job (error, state, id) WHERE error IS NOT NULL;
+    CREATE INDEX job_running ON headway.job (owner) WHERE \(JobState.running.condition);
     CREATE UNIQUE INDEX job_unique ON headway.job (unique_key) WHERE unique_key IS NOT NULL;
     -- Finished jobs.
     CREATE TABLE headway.done (
@@ -52,11 +54,15 @@ enum Migration0001 {
       claimed timestamptz, first_claimed timestamptz, attempt integer NOT NULL, crashes integer NOT NULL,
       snoozes integer NOT NULL, epoch integer NOT NULL, owner bigint, progress double precision, progress_text text,
       settings bytea, history bytea, payload bytea NOT NULL, ready timestamptz NOT NULL, finished timestamptz NOT NULL,
-      expires timestamptz NOT NULL, reason text, reason_text text, result bytea, culprit bigint);
+      expires timestamptz NOT NULL, reason text, reason_text text, result bytea, culprit bigint,
+      error bigint);
+    COMMENT ON COLUMN headway.job.state IS '\(JobRow.unfinishedStates)';
+    COMMENT ON COLUMN headway.done.state IS '\(JobRow.finishedStates)';
     CREATE INDEX done_expires ON headway.done (expires);
     CREATE INDEX done_finished ON headway.done (finished);
-    CREATE INDEX done_unsuccessful ON headway.done (state, id) WHERE state > 4;
+    CREATE INDEX done_unsuccessful ON headway.done (state, id) WHERE \(JobCondition.isUnsuccessful);
     CREATE INDEX done_culprit ON headway.done (culprit) WHERE culprit IS NOT NULL;
+    CREATE INDEX done_error ON headway.done (error, state, id) WHERE error IS NOT NULL;
     -- Dependencies, until the dependent is deleted. Status: 0 unmet, 1 met, 2 failed.
     CREATE TABLE headway.edge (
       dependency bigint, dependent bigint, success boolean NOT NULL, status smallint NOT NULL,
@@ -98,6 +104,18 @@ enum Migration0001 {
     CREATE UNIQUE INDEX change_token ON headway.change (token);
     CREATE INDEX change_job ON headway.change (job, number) WHERE job > 0;
     CREATE INDEX change_time ON headway.change (time);
+    -- Failed attempts with the same error: the kind of the jobs, the type of the error, and its text with placeholders.
+    -- Note, author and muted: who has muted the group, when, and why.
+    CREATE TABLE headway.error (
+      id bigint PRIMARY KEY, kind text NOT NULL, type text NOT NULL, text text NOT NULL,
+      first_seen timestamptz NOT NULL, note text, author text, muted timestamptz);
+    CREATE INDEX error_kind ON headway.error (kind);
+    -- The number of failed attempts in each hour since 1970; -1 for the hours before the last 24. Place: the connections
+    -- that count in the row, so that few of them wait for each other; 0 for sums.
+    CREATE TABLE headway.error_count (
+      error bigint, hour bigint, place smallint, count bigint NOT NULL, last_seen timestamptz NOT NULL,
+      last_job bigint NOT NULL, PRIMARY KEY (error, hour, place))
+    WITH (fillfactor = 50);
     -- Workers. Lease: when others rescue the jobs of the worker, by the server's clock.
     CREATE TABLE headway.worker (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, started timestamptz NOT NULL, lease timestamptz NOT NULL,

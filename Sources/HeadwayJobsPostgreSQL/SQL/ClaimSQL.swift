@@ -6,9 +6,9 @@
 /// The first parameters are the queue, the time, and the kinds and versions that the worker supports.
 enum ClaimSQL {
   /// The conditions of the waiting jobs, in parts that each have an index.
-  static let plain = "state = 2 AND crashes = 0 AND limit_key IS NULL"
-  static let keyed = "state = 2 AND crashes = 0 AND limit_key IS NOT NULL"
-  static let suspects = "state = 2 AND crashes > 0"
+  static let plain = JobPart.plain.condition
+  static let keyed = JobPart.keyed.condition
+  static let suspects = JobPart.suspect.condition
 
   /// Returns a statement for the jobs that the worker supports.
   private static func jobs(_ condition: String, _ rest: String) -> String {
@@ -117,13 +117,13 @@ enum ClaimSQL {
         "ORDER BY position LIMIT 1"))) waiting
     CROSS JOIN LATERAL (
       SELECT coalesce(sum(weight), 0) AS used FROM headway.job
-      WHERE state = 3 AND limit_key IS NOT NULL AND limit_key = key.value
+      WHERE \(JobState.running.condition) AND limit_key IS NOT NULL AND limit_key = key.value
     ) running
     WHERE CASE
       WHEN slots > 0 THEN $8 AND waiting.weight > 1 OR used + waiting.weight <= slots
       WHEN slots = 0 THEN used = 0 AND NOT EXISTS (
-        SELECT FROM headway.job other WHERE other.slots = 0 AND other.state > 0 AND other.limit_key = key.value
-        AND other.position < waiting.position)
+        SELECT FROM headway.job other WHERE other.slots = 0 AND other.\(JobCondition.hasSerialPlace)
+        AND other.limit_key = key.value AND other.position < waiting.position)
       ELSE true END
     LIMIT 1
     """

@@ -11,7 +11,8 @@ enum EnqueueSQL {
     stored AS (
       INSERT INTO headway.job (id, queue, kind, version, state, priority, position, due, deadline, enqueued, attempt,
       crashes, snoozes, epoch, flags, keep, unmet, settings, payload, ready, limit_key, slots, weight, further)
-      SELECT nextval('headway.job_number'), queue, kind, version, CASE WHEN due > now THEN 1 ELSE 2 END, priority,
+      SELECT nextval('headway.job_number'), queue, kind, version,
+      CASE WHEN due > now THEN \(JobState.scheduled.rawValue) ELSE \(JobState.waiting.rawValue) END, priority,
       nextval('headway.position'), CASE WHEN due > now THEN due END, deadline, now, 0, 0, 0, 0, 0, keep, 0, settings,
       payload, now, limit_key, slots, weight, further FROM (
         SELECT x.*, coalesce(now + delay * interval '1 microsecond', start) AS due, now FROM clock,

@@ -56,8 +56,9 @@ enum GraphSQL: GraphStatements {
       position = CASE WHEN j.unmet = n.number AND j.slots IS DISTINCT FROM 0 THEN n.position ELSE j.position END,
       ready = CASE WHEN j.unmet = n.number AND j.slots IS DISTINCT FROM 0 THEN $4 ELSE j.ready END,
       due = CASE WHEN j.unmet = n.number AND j.due <= $4 THEN NULL ELSE j.due END,
-      state = CASE WHEN j.unmet > n.number THEN 0 WHEN j.due > $4 THEN 1 ELSE 2 END
-      FROM number n WHERE j.id = n.id AND j.state = 0 RETURNING j.state, j.queue)
+      state = CASE WHEN j.unmet > n.number THEN \(JobState.held.rawValue)
+        WHEN j.due > $4 THEN \(JobState.scheduled.rawValue) ELSE \(JobState.waiting.rawValue) END
+      FROM number n WHERE j.id = n.id AND j.\(JobState.held.condition) RETURNING j.state, j.queue)
     SELECT state::bigint, queue FROM changed UNION ALL SELECT count(*), NULL FROM met
     """
 

@@ -16,17 +16,19 @@ extension JobSQL: JobStatements {
   static let findRunning = "SELECT id FROM headway.job WHERE \(isRun) FOR UPDATE"
   /// The jobs of a worker that it runs, up to a limit; by `job_running`.
   static let runningJobs = """
-    SELECT \(unfinishedColumns) FROM headway.job WHERE state = 3 AND owner = $1 ORDER BY id LIMIT $2 FOR UPDATE
+    SELECT \(unfinishedColumns) FROM headway.job WHERE \(JobState.running.condition) AND owner = $1 ORDER BY id LIMIT $2
+    FOR UPDATE
     """
   /// The jobs that have missed their deadlines, except locked ones; by `job_deadline`.
   static let lateJobs = """
-    SELECT \(unfinishedColumns) FROM headway.job WHERE deadline <= $1 AND deadline IS NOT NULL AND state < 3
+    SELECT \(unfinishedColumns) FROM headway.job
+    WHERE deadline <= $1 AND deadline IS NOT NULL AND \(JobCondition.isChangeable)
     ORDER BY deadline, id LIMIT $2 FOR UPDATE SKIP LOCKED
     """
-  /// The scheduled jobs that are due, except locked ones; by `job_due`.
+  /// The scheduled and retrying jobs that are due, except locked ones; by `job_due`.
   static let dueJobs = """
-    SELECT \(unfinishedColumns) FROM headway.job WHERE state = 1 AND due <= $1 ORDER BY due, id LIMIT $2
-    FOR UPDATE SKIP LOCKED
+    SELECT \(unfinishedColumns) FROM headway.job WHERE \(JobCondition.waitsForTime) AND due <= $1
+    ORDER BY due, id LIMIT $2 FOR UPDATE SKIP LOCKED
     """
   /// The unfinished jobs that hold keys; by `job_unique`.
   static let holders = "SELECT unique_key, id FROM headway.job WHERE unique_key = ANY($1)"
@@ -97,7 +99,7 @@ extension JobSQL: JobStatements {
     gone AS (DELETE FROM headway.job j USING locked l WHERE j.id = l.id RETURNING j.*, l.value),
     kept AS (
       INSERT INTO headway.done (\(list(JobRow.common + JobRow.finished)))
-      SELECT \(list(JobRow.common.map { $0 == "state" ? "4" : $0 })), $6,
+      SELECT \(list(JobRow.succeeded)), $6,
       $6 + keep * interval '1 microsecond', NULL, NULL, value, NULL FROM gone
       WHERE keep > 0 OR flags & \(JobRow.hasDependents) <> 0),
     edges AS (
@@ -107,8 +109,8 @@ extension JobSQL: JobStatements {
     """
   /// Claims waiting jobs, whose rows are locked; by the primary key.
   static let claim = """
-    UPDATE headway.job SET state = 3, owner = $2, claimed = $3, first_claimed = coalesce(first_claimed, $3),
-    epoch = epoch + 1, attempt = attempt + 1,
+    UPDATE headway.job SET state = \(JobState.running.rawValue), owner = $2, claimed = $3,
+    first_claimed = coalesce(first_claimed, $3), epoch = epoch + 1, attempt = attempt + 1,
     unique_key = CASE WHEN flags & \(JobRow.holdsKeyUntilClaim) <> 0 THEN NULL ELSE unique_key END
     WHERE id = ANY($1)
     """
@@ -171,7 +173,7 @@ enum CheckpointSQL: CheckpointStatements {
     gone AS (
       DELETE FROM headway.checkpoint c USING part p WHERE c.job = p.job AND c.name = p.name
       AND NOT EXISTS (SELECT FROM headway.job WHERE id = c.job)
-      AND NOT EXISTS (SELECT FROM headway.done WHERE id = c.job AND state <> 4))
+      AND NOT EXISTS (SELECT FROM headway.done WHERE id = c.job AND NOT (\(JobState.succeeded.condition))))
     INSERT INTO headway.meta AS m VALUES ('swept', coalesce((SELECT max(job) FROM part), 0))
     ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE m.value <> excluded.value
     """

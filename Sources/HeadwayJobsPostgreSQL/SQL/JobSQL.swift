@@ -21,7 +21,7 @@ enum JobSQL {
   /// The condition that a job runs, if the job's number is known.
   ///
   /// The addition keeps the server from using the index of running jobs, which can contain many dead rows.
-  static let isRunning = "state + 0 = 3"
+  static let isRunning = "state + 0 = \(JobState.running.rawValue)"
 
   /// Returns the condition that unfinished jobs depend on a job, so that they might read its result; by the primary
   /// keys.

@@ -23,7 +23,7 @@ enum LimitSQL: LimitStatements {
     """
   /// Deletes a queue that has no settings and is not paused; by the primary key.
   static let deleteQueue = "DELETE FROM headway.queue WHERE name = $1"
-  /// Those queues that have at least as many scheduled and waiting jobs as their limits; by an index for each part.
+  /// Those queues that have at least as many pending jobs as their limits; by an index for each part.
   static let fullQueues = """
     SELECT name FROM unnest($1::text[], $2::bigint[]) AS x(name, at_most)
     WHERE headway.pending_count(name, at_most) >= at_most
@@ -32,21 +32,23 @@ enum LimitSQL: LimitStatements {
   // MARK: Counting
 
   /// The number of running jobs of a queue; by `job_running`.
-  static let runningCount = "SELECT count(*) FROM headway.job WHERE state = 3 AND queue = $1"
+  static let runningCount = "SELECT count(*) FROM headway.job WHERE \(JobState.running.condition) AND queue = $1"
   /// The sum of the weights of running jobs whose first limit has a key; by `job_slots`.
   static let runningWeight = """
     SELECT coalesce(sum(weight), 0)::bigint FROM headway.job
-    WHERE state = 3 AND limit_key IS NOT NULL AND limit_key = $1
+    WHERE \(JobState.running.condition) AND limit_key IS NOT NULL AND limit_key = $1
     """
   /// The same sum, and the numbers of running jobs by their further limits; by `job_slots` and `job_further`.
   static let runningWeights = """
     SELECT NULL::text, coalesce(sum(weight), 0)::bigint FROM headway.job
-    WHERE state = 3 AND limit_key IS NOT NULL AND limit_key = $1
-    UNION ALL SELECT further, count(*) FROM headway.job WHERE state = 3 AND further > '-' GROUP BY further
+    WHERE \(JobState.running.condition) AND limit_key IS NOT NULL AND limit_key = $1
+    UNION ALL SELECT further, count(*) FROM headway.job WHERE \(JobState.running.condition) AND further > '-'
+    GROUP BY further
     """
   /// The first job of a serial key that has not ended; by `job_serial`.
   static let firstOfSerialKey = """
-    SELECT id FROM headway.job WHERE slots = 0 AND state > 0 AND limit_key = $1 ORDER BY position LIMIT 1
+    SELECT id FROM headway.job WHERE slots = 0 AND \(JobCondition.hasSerialPlace) AND limit_key = $1
+    ORDER BY position LIMIT 1
     """
 
   // MARK: Rates and turns

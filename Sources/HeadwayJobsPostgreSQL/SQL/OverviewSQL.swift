@@ -12,10 +12,10 @@ enum OverviewSQL: OverviewStatements {
   static let waitingJobs = [
     """
     SELECT n.queue, n.kind, n.version, n.number, n.position, j.id FROM (
-      SELECT queue, kind, version, count(*) AS number, min(position) AS position FROM headway.job WHERE state = 2
-      GROUP BY queue, kind, version) n
-    JOIN headway.job j ON j.state = 2 AND j.queue = n.queue AND j.kind = n.kind AND j.version = n.version
-    AND j.position = n.position
+      SELECT queue, kind, version, count(*) AS number, min(position) AS position FROM headway.job
+      WHERE \(JobState.waiting.condition) GROUP BY queue, kind, version) n
+    JOIN headway.job j ON j.\(JobState.waiting.condition) AND j.queue = n.queue AND j.kind = n.kind
+    AND j.version = n.version AND j.position = n.position
     """
   ]
 

@@ -19,7 +19,7 @@ enum WorkerSQL {
   /// Deletes workers that run no jobs; by the primary key and `job_running`.
   static let deleteIdle = """
     DELETE FROM headway.worker w WHERE id = ANY($1)
-    AND NOT EXISTS (SELECT FROM headway.job WHERE state = 3 AND owner = w.id)
+    AND NOT EXISTS (SELECT FROM headway.job WHERE \(JobState.running.condition) AND owner = w.id)
     """
   /// Whether there are workers whose leases have expired.
   static let hasDead = "SELECT EXISTS (SELECT FROM headway.worker WHERE lease <= clock_timestamp())"
@@ -31,8 +31,8 @@ enum WorkerSQL {
   ///
   /// A rescue must not wait for a transaction of the application that has locked a job.
   static let jobsOfDead = """
-    SELECT \(JobSQL.unfinishedColumns) FROM headway.job WHERE state = 3 AND owner = ANY($1) ORDER BY id LIMIT $2
-    FOR UPDATE SKIP LOCKED
+    SELECT \(JobSQL.unfinishedColumns) FROM headway.job WHERE \(JobState.running.condition) AND owner = ANY($1)
+    ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
     """
   /// The places of attempts that run their jobs, and whether their workers must cancel them; by the primary key.
   static let beat = """
@@ -64,8 +64,8 @@ enum WorkerSQL {
   static let now = "SELECT clock_timestamp()"
   /// The time of the next change, and the current time; by an index for each part.
   static let nextTime = """
-    SELECT least((SELECT min(due) FROM headway.job WHERE state = 1),
-    (SELECT min(deadline) FROM headway.job WHERE deadline IS NOT NULL AND state < 3),
+    SELECT least((SELECT min(due) FROM headway.job WHERE \(JobCondition.waitsForTime)),
+    (SELECT min(deadline) FROM headway.job WHERE deadline IS NOT NULL AND \(JobCondition.isChangeable)),
     (SELECT min(next) FROM headway.bucket WHERE next IS NOT NULL AND next > now),
     (SELECT min(next) FROM headway.schedule WHERE next IS NOT NULL),
     (SELECT '-infinity'::timestamptz FROM headway.cascade LIMIT 1)), now

@@ -45,6 +45,7 @@ struct TransactionRunner: Sendable {
       let transaction = try begin(session, hold)
       let answer = try body(transaction)
       try transaction.settle()
+      try transaction.writeErrors()
       try commit(session)
       marks.moveBack(to: transaction.waitingAgain)
       return (answer, transaction.hints)
@@ -110,6 +111,7 @@ struct TransactionRunner: Sendable {
       do {
         let answer = try body(transaction)
         try transaction.settle()
+        try transaction.writeErrors()
         if isRepeatable { _ = try session.run(Statement(SessionSQL.endChanges)) }
         return (answer, transaction.hints)
       } catch

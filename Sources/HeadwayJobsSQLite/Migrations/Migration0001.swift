@@ -10,11 +10,12 @@ enum Migration0001 {
     """
     CREATE TABLE headway_meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
     INSERT INTO headway_meta VALUES ('schema', 0), ('job', 0), ('position', 0), ('worker', 0), ('deleted', 0);
-    -- Unfinished jobs. Times are in microseconds since 1970. Flags: 1 cancel requested, 2 holds key until claimed,
-    -- 4 has dependents, 8 has checkpoints. Unmet: how many dependencies a held job waits for. Slots: how many units
-    -- of the first limit's key can be in use; 0 for a serial key, null for a rate. Weight: how many units or tokens
-    -- the job takes. Further: the other limits, as JSON; '-' if the job has one limit. Awaits:
-    -- the signal or sleep that a scheduled job waits for.
+    -- Unfinished jobs. State: \(JobRow.unfinishedStates).
+    -- Times are in microseconds since 1970. Flags: 1 cancel requested, 2 holds key until claimed, 4 has dependents,
+    -- 8 has checkpoints. Unmet: how many dependencies a held job waits for. Slots: how many units of the first limit's
+    -- key can be in use; 0 for a serial key, null for a rate. Weight: how many units or tokens the job takes. Further:
+    -- the other limits, as JSON; '-' if the job has one limit. Awaits: the signal or sleep that a scheduled job waits
+    -- for. Error: the group of the last failed attempt.
     CREATE TABLE headway_job (
       id INTEGER PRIMARY KEY, queue TEXT NOT NULL, kind TEXT NOT NULL, version INTEGER NOT NULL,
       state INTEGER NOT NULL, priority INTEGER NOT NULL, position INTEGER NOT NULL, due INTEGER, deadline INTEGER,
@@ -22,23 +23,27 @@ enum Migration0001 {
       crashes INTEGER NOT NULL, snoozes INTEGER NOT NULL, epoch INTEGER NOT NULL, owner INTEGER,
       flags INTEGER NOT NULL, keep INTEGER, unique_key TEXT, unmet INTEGER NOT NULL, progress REAL,
       progress_text TEXT, settings BLOB, history BLOB, payload BLOB NOT NULL, ready INTEGER NOT NULL,
-      limit_key TEXT, slots INTEGER, weight INTEGER, further TEXT, awaits TEXT) STRICT;
+      limit_key TEXT, slots INTEGER, weight INTEGER, further TEXT, awaits TEXT,
+      error INTEGER) STRICT;
     CREATE INDEX headway_job_waiting ON headway_job(queue, kind, version, priority DESC, position, deadline)
-      WHERE state = 2 AND crashes = 0 AND limit_key IS NULL;
+      WHERE \(ClaimSQL.plain);
     CREATE INDEX headway_job_keyed
       ON headway_job(queue, kind, version, priority DESC, further, limit_key, position, deadline, slots, weight)
-      WHERE state = 2 AND crashes = 0 AND limit_key NOT NULL;
-    CREATE INDEX headway_job_slots ON headway_job(limit_key, weight) WHERE state = 3 AND limit_key NOT NULL;
-    CREATE INDEX headway_job_further ON headway_job(further) WHERE state = 3 AND further > '-';
-    CREATE INDEX headway_job_serial ON headway_job(limit_key, position) WHERE slots = 0 AND state > 0;
-    CREATE INDEX headway_job_held ON headway_job(queue) WHERE state = 0;
-    CREATE INDEX headway_job_scheduled ON headway_job(queue) WHERE state = 1;
-    CREATE INDEX headway_job_suspect ON headway_job(queue, priority DESC, position) WHERE state = 2 AND crashes > 0;
-    CREATE INDEX headway_job_due ON headway_job(due) WHERE state = 1;
-    CREATE INDEX headway_job_deadline ON headway_job(deadline) WHERE deadline NOT NULL AND state < 3;
-    CREATE INDEX headway_job_running ON headway_job(owner, queue) WHERE state = 3;
+      WHERE \(ClaimSQL.keyed);
+    CREATE INDEX headway_job_slots ON headway_job(limit_key, weight)
+      WHERE \(JobState.running.condition) AND limit_key NOT NULL;
+    CREATE INDEX headway_job_further ON headway_job(further) WHERE \(JobState.running.condition) AND further > '-';
+    CREATE INDEX headway_job_serial ON headway_job(limit_key, position)
+      WHERE slots = 0 AND \(JobCondition.hasSerialPlace);
+    CREATE INDEX headway_job_unready ON headway_job(state, queue) WHERE \(JobCondition.isUnready);
+    CREATE INDEX headway_job_retrying ON headway_job(state, id) WHERE \(JobState.retrying.condition);
+    CREATE INDEX headway_job_suspect ON headway_job(queue, priority DESC, position) WHERE \(ClaimSQL.suspects);
+    CREATE INDEX headway_job_due ON headway_job(due) WHERE \(JobCondition.waitsForTime);
+    CREATE INDEX headway_job_deadline ON headway_job(deadline) WHERE deadline NOT NULL AND \(JobCondition.isChangeable);
+    CREATE INDEX headway_job_error ON headway_job(error, state, id) WHERE error NOT NULL;
+    CREATE INDEX headway_job_running ON headway_job(owner, queue) WHERE \(JobState.running.condition);
     CREATE UNIQUE INDEX headway_job_unique ON headway_job(unique_key) WHERE unique_key NOT NULL;
-    -- Finished jobs.
+    -- Finished jobs. State: \(JobRow.finishedStates).
     CREATE TABLE headway_done (
       id INTEGER PRIMARY KEY, queue TEXT NOT NULL, kind TEXT NOT NULL, version INTEGER NOT NULL,
       state INTEGER NOT NULL, priority INTEGER NOT NULL, position INTEGER NOT NULL, deadline INTEGER,
@@ -46,11 +51,13 @@ enum Migration0001 {
       crashes INTEGER NOT NULL, snoozes INTEGER NOT NULL, epoch INTEGER NOT NULL, owner INTEGER, progress REAL,
       progress_text TEXT, settings BLOB, history BLOB, payload BLOB NOT NULL, ready INTEGER NOT NULL,
       finished INTEGER NOT NULL, expires INTEGER NOT NULL, reason TEXT, reason_text TEXT, result BLOB,
-      culprit INTEGER) STRICT;
+      culprit INTEGER, error INTEGER) STRICT;
     CREATE INDEX headway_done_expires ON headway_done(expires);
     CREATE INDEX headway_done_finished ON headway_done(finished);
-    CREATE INDEX headway_done_unsuccessful ON headway_done(state, id, queue, kind, finished) WHERE state > 4;
+    CREATE INDEX headway_done_unsuccessful ON headway_done(state, id, queue, kind, finished)
+      WHERE \(JobCondition.isUnsuccessful);
     CREATE INDEX headway_done_culprit ON headway_done(culprit) WHERE culprit NOT NULL;
+    CREATE INDEX headway_done_error ON headway_done(error, state, id) WHERE error NOT NULL;
     -- Dependencies, until the dependent is deleted. Status: 0 unmet, 1 met, 2 failed.
     CREATE TABLE headway_edge (
       dependency INTEGER NOT NULL, dependent INTEGER NOT NULL, success INTEGER NOT NULL, status INTEGER NOT NULL,
@@ -93,6 +100,16 @@ enum Migration0001 {
     CREATE UNIQUE INDEX headway_change_token ON headway_change(token);
     CREATE INDEX headway_change_job ON headway_change(job, number) WHERE job > 0;
     CREATE INDEX headway_change_time ON headway_change(time);
+    -- Failed attempts with the same error: the kind of the jobs, the type of the error, and its text with placeholders.
+    -- Note, author and muted: who has muted the group, when, and why.
+    CREATE TABLE headway_error (
+      id INTEGER PRIMARY KEY, kind TEXT NOT NULL, type TEXT NOT NULL, text TEXT NOT NULL, first_seen INTEGER NOT NULL,
+      note TEXT, author TEXT, muted INTEGER) STRICT;
+    CREATE INDEX headway_error_kind ON headway_error(kind);
+    -- The number of failed attempts in each hour since 1970; -1 for the hours before the last 24. The place is 0.
+    CREATE TABLE headway_error_count (
+      error INTEGER NOT NULL, hour INTEGER NOT NULL, place INTEGER NOT NULL, count INTEGER NOT NULL,
+      last_seen INTEGER NOT NULL, last_job INTEGER NOT NULL, PRIMARY KEY (error, hour, place)) STRICT, WITHOUT ROWID;
     CREATE TABLE headway_worker (
       id INTEGER PRIMARY KEY, started INTEGER NOT NULL, stopped INTEGER NOT NULL DEFAULT 0, info BLOB NOT NULL)
       STRICT;

@@ -1,12 +1,14 @@
 #if Jobs
+@_spi(JobStore) import HeadwayJobs
+
 /// Statements that find waiting jobs for claims.
 ///
 /// The first parameters are the queue and the time, the kind, the version and the priority.
 enum ClaimSQL {
   /// The conditions of the waiting jobs, in parts that each have an index.
-  static let plain = "state = 2 AND crashes = 0 AND limit_key IS NULL"
-  static let keyed = "state = 2 AND crashes = 0 AND limit_key NOT NULL"
-  static let suspects = "state = 2 AND crashes > 0"
+  static let plain = JobPart.plain.condition
+  static let keyed = JobPart.keyed.condition
+  static let suspects = JobPart.suspect.condition
   private static let isOpen = "(deadline IS NULL OR deadline > ?2)"
 
   /// The plain jobs of a kind and version in their order, of all priorities or of one; by `headway_job_waiting`.

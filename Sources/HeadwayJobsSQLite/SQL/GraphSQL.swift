@@ -20,8 +20,9 @@ enum GraphSQL: GraphStatements {
   static let meet = """
     UPDATE headway_job SET unmet = unmet - 1, position = iif(unmet = 1 AND slots IS NOT 0, ?2, position),
     ready = iif(unmet = 1 AND slots IS NOT 0, ?3, ready), due = iif(unmet = 1 AND due <= ?3, NULL, due),
-    state = CASE WHEN unmet > 1 THEN 0 WHEN due > ?3 THEN 1 ELSE 2 END
-    WHERE id = ?1 AND state = 0 RETURNING state, queue
+    state = CASE WHEN unmet > 1 THEN \(JobState.held.rawValue) WHEN due > ?3 THEN \(JobState.scheduled.rawValue)
+    ELSE \(JobState.waiting.rawValue) END
+    WHERE id = ?1 AND \(JobState.held.condition) RETURNING state, queue
     """
 
   // MARK: Edges

@@ -14,16 +14,18 @@ extension JobSQL: JobStatements {
   static let findRunning = "SELECT 1 FROM headway_job WHERE \(isRun)"
   /// The jobs of a worker that it runs, up to a limit; by `headway_job_running`.
   static let runningJobs = """
-    SELECT \(unfinishedColumns) FROM headway_job WHERE state = 3 AND owner = ?1 ORDER BY id LIMIT ?2
+    SELECT \(unfinishedColumns) FROM headway_job WHERE \(JobState.running.condition) AND owner = ?1 ORDER BY id
+    LIMIT ?2
     """
   /// The jobs that have missed their deadlines, up to a limit; by `headway_job_deadline`.
   static let lateJobs = """
-    SELECT \(unfinishedColumns) FROM headway_job WHERE deadline <= ?1 AND deadline NOT NULL AND state < 3
-    ORDER BY deadline, id LIMIT ?2
+    SELECT \(unfinishedColumns) FROM headway_job
+    WHERE deadline <= ?1 AND deadline NOT NULL AND \(JobCondition.isChangeable) ORDER BY deadline, id LIMIT ?2
     """
-  /// The scheduled jobs that are due, up to a limit; by `headway_job_due`.
+  /// The scheduled and retrying jobs that are due, up to a limit; by `headway_job_due`.
   static let dueJobs = """
-    SELECT \(unfinishedColumns) FROM headway_job WHERE state = 1 AND due <= ?1 ORDER BY due, id LIMIT ?2
+    SELECT \(unfinishedColumns) FROM headway_job WHERE \(JobCondition.waitsForTime) AND due <= ?1
+    ORDER BY due, id LIMIT ?2
     """
   /// The unfinished job that holds a key; by `headway_job_unique`.
   static let holders = "SELECT unique_key, id FROM headway_job WHERE unique_key = ?1"
@@ -61,7 +63,8 @@ extension JobSQL: JobStatements {
   /// Claims a waiting job, which no longer holds its key; by the primary key.
   static let claimAndReleaseKey = "UPDATE headway_job SET \(claimed), unique_key = NULL WHERE id = ?1"
   private static let claimed = """
-    state = 3, owner = ?2, claimed = ?3, first_claimed = coalesce(first_claimed, ?3), epoch = ?4, attempt = ?5
+    state = \(JobState.running.rawValue), owner = ?2, claimed = ?3, first_claimed = coalesce(first_claimed, ?3),
+    epoch = ?4, attempt = ?5
     """
 
   // MARK: Deleting jobs
@@ -83,7 +86,7 @@ extension JobSQL: JobStatements {
   /// Deletes the turns of queues without waiting jobs that have keys, up to a limit; reads all turns.
   static let pruneTurns = """
     DELETE FROM headway_turn WHERE (queue, priority) IN (SELECT queue, priority FROM headway_turn t WHERE NOT EXISTS (
-      SELECT 1 FROM headway_job WHERE state = 2 AND crashes = 0 AND limit_key NOT NULL AND queue = t.queue)
+      SELECT 1 FROM headway_job WHERE \(ClaimSQL.keyed) AND queue = t.queue)
     LIMIT \(JobCommand.maxPrunedKeyCount))
     """
 }

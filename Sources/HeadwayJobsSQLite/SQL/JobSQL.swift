@@ -10,7 +10,7 @@ enum JobSQL {
     JobRow.common + JobRow.unfinished.map { ["flags", "unmet"].contains($0) ? "0" : "NULL" } + JobRow.finished)
 
   /// The condition that an attempt runs a job, with the parameters of its fence; by the primary key.
-  static let isRun = "id = ?1 AND attempt = ?2 AND epoch = ?3 AND owner = ?4 AND state = 3"
+  static let isRun = "id = ?1 AND attempt = ?2 AND epoch = ?3 AND owner = ?4 AND \(JobState.running.condition)"
 
   /// Returns the condition that unfinished jobs depend on a job, so that they might read its result; by the primary
   /// keys.
@@ -57,7 +57,7 @@ enum JobSQL {
   /// The parameters are the ID of the job, the time and the result.
   static let copySucceeded = """
     INSERT INTO headway_done (\(list(JobRow.common + JobRow.finished))) SELECT \
-    \(list(JobRow.common.map { $0 == "state" ? "4" : $0 })), ?2, ?2 + keep, NULL, NULL, ?3, NULL \
+    \(list(JobRow.succeeded)), ?2, ?2 + keep, NULL, NULL, ?3, NULL \
     FROM headway_job WHERE id = ?1
     """
 

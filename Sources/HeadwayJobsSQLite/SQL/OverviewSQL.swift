@@ -14,8 +14,8 @@ enum OverviewSQL: OverviewStatements {
   /// The column without an aggregate has the value of the row with the minimum.
   static let waitingJobs = ["crashes = 0", "crashes > 0"].map { condition in
     """
-    SELECT queue, kind, version, count(*), min(position), id FROM headway_job WHERE state = 2 AND \(condition)
-    GROUP BY queue, kind, version
+    SELECT queue, kind, version, count(*), min(position), id FROM headway_job
+    WHERE \(JobState.waiting.condition) AND \(condition) GROUP BY queue, kind, version
     """
   }
 

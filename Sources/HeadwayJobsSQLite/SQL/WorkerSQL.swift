@@ -1,4 +1,6 @@
 #if Jobs
+@_spi(JobStore) import HeadwayJobs
+
 /// Statements about workers, and about what is due.
 enum WorkerSQL {
   /// Inserts a worker.
@@ -12,7 +14,7 @@ enum WorkerSQL {
   /// Deletes a worker; by the primary key.
   static let delete = "DELETE FROM headway_worker WHERE id = ?1"
   /// Whether the worker of an attempt must cancel it; by the primary key.
-  static let beat = "SELECT flags & 1 FROM headway_job WHERE \(JobSQL.isRun)"
+  static let beat = "SELECT flags & \(JobRow.cancelRequested) FROM headway_job WHERE \(JobSQL.isRun)"
 
   // MARK: Time
 
@@ -22,14 +24,14 @@ enum WorkerSQL {
   static let hasCascades = "SELECT 1 FROM headway_cascade WHERE ?1 NOT NULL LIMIT 1"
   /// Whether a job has missed its deadline; by `headway_job_deadline`.
   static let hasLateJobs = """
-    SELECT 1 FROM headway_job WHERE deadline <= ?1 AND deadline NOT NULL AND state < 3 LIMIT 1
+    SELECT 1 FROM headway_job WHERE deadline <= ?1 AND deadline NOT NULL AND \(JobCondition.isChangeable) LIMIT 1
     """
-  /// Whether a scheduled job is due; by `headway_job_due`.
-  static let hasDueJobs = "SELECT 1 FROM headway_job WHERE state = 1 AND due <= ?1 LIMIT 1"
+  /// Whether a scheduled or retrying job is due; by `headway_job_due`.
+  static let hasDueJobs = "SELECT 1 FROM headway_job WHERE \(JobCondition.waitsForTime) AND due <= ?1 LIMIT 1"
   /// The time of the next change; by an index for each part.
   static let nextTime = """
-    SELECT min(time) FROM (SELECT min(due) AS time FROM headway_job WHERE state = 1
-    UNION ALL SELECT min(deadline) FROM headway_job WHERE deadline NOT NULL AND state < 3
+    SELECT min(time) FROM (SELECT min(due) AS time FROM headway_job WHERE \(JobCondition.waitsForTime)
+    UNION ALL SELECT min(deadline) FROM headway_job WHERE deadline NOT NULL AND \(JobCondition.isChangeable)
     UNION ALL SELECT min(next) FROM headway_bucket WHERE next NOT NULL AND next > ?1
     UNION ALL SELECT min(next) FROM headway_schedule WHERE next NOT NULL
     UNION ALL SELECT 0 FROM headway_cascade)

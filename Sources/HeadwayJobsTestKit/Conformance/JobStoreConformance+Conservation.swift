@@ -133,7 +133,7 @@ private struct JobAudit {
   }
 
   private func unfinished() async throws -> Set<JobID> {
-    let filter = JobFilter(states: [.held, .scheduled, .waiting, .running])
+    let filter = JobFilter(states: JobState.unfinished)
     return Set(try await probe.store.jobs(filter, after: nil, limit: 10_000).map(\.id))
   }
 

@@ -70,7 +70,7 @@ extension JobStoreConformance {
       let error = JobErrorDescription(type: "Test", text: "text")
       try await probe.end(job, .retry(after: .seconds(5), error))
       let waiting = try await probe.stored(id)
-      try probe.expect(waiting.state, .scheduled, "the state")
+      try probe.expect(waiting.state, .retrying, "the state")
       try probe.expect(waiting.dueTime, probe.store.now + .seconds(5), "when it is due")
       try probe.expect(
         waiting.history.errors, [JobErrorRecord(attempt: 1, time: probe.store.now, type: "Test", text: "text")],

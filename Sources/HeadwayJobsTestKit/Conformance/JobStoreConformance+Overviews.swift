@@ -176,7 +176,7 @@ extension JobStoreConformance {
 
 extension JobStoreProbe {
   /// Returns the numbers of all pages.
-  fileprivate func ids(_ filter: JobFilter, limit: Int) async throws -> [JobID] {
+  func ids(_ filter: JobFilter, limit: Int) async throws -> [JobID] {
     var (ids, end) = ([JobID](), JobID?.none)
     repeat {
       let page = try await store.ids(filter, before: end, limit: limit)
@@ -189,7 +189,7 @@ extension JobStoreProbe {
   }
 
   /// A snapshot without the numbers of finished jobs.
-  fileprivate func unfinishedSnapshot() async throws -> JobsSnapshot {
+  func unfinishedSnapshot() async throws -> JobsSnapshot {
     var snapshot = try await store.snapshot(.all)
     for index in snapshot.queues.indices {
       snapshot.queues[index].counts.byState = snapshot.queues[index].counts.byState.filter { !$0.key.isFinished }

@@ -8,8 +8,8 @@
 @_spi(JobStore) public enum JobStoreConformance {
   /// All checks.
   public static let checks: [JobStoreCheck] = [
-    enqueueing, keys, claiming, order, fencing, endings, retries, cancelling, rescuing, stopping, commands, retention,
-    limits, severalLimits, queueSettings, waitingQueues, reading, clockJumps, snapshots, overviews, graphs,
-    graphFailures, conservation, ticks, schedules, backfills, bounds, signals, waits, changes, model,
+    enqueueing, keys, claiming, order, fencing, endings, retries, retrying, cancelling, rescuing, stopping, commands,
+    retention, errors, limits, severalLimits, queueSettings, waitingQueues, reading, clockJumps, snapshots, overviews,
+    graphs, graphFailures, conservation, ticks, schedules, backfills, bounds, signals, waits, changes, model,
   ].flatMap(\.self)
 }

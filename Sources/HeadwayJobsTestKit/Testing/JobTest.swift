@@ -78,7 +78,7 @@ public final class JobTest: Sendable {
   /// - Returns: The jobs, in insertion order.
   /// - Throws: `JobError`, for example with the code `undecodablePayload` if a job can't be decoded.
   public func enqueued<Type: Job>(_ type: Type.Type, queue: String? = nil) async throws -> [StoredJob<Type>] {
-    let filter = JobFilter(states: [.held, .scheduled, .waiting], queues: queue.map { [$0] })
+    let filter = JobFilter(states: JobState.changeable, queues: queue.map { [$0] })
     var (found, pageSize) = ([StoredJob<Type>](), 1_000)
     while true {
       let page = try await jobs.jobs(of: type, filter, after: found.last?.record.id, limit: pageSize)

@@ -94,7 +94,7 @@ extension ToolExit {
     switch error {
     case is MissingStore: self = .noInput
     case is UnsupportedStore, is RolesMissing, is UnsuitableValue: self = .usage
-    case is NotAStore, is UnusableDatabase, is MissingJob: self = .dataError
+    case is NotAStore, is UnusableDatabase, is MissingJob, is MissingErrorGroup: self = .dataError
     case let error as JobError:
       switch error.code {
       case .unusableStore: self = ToolExit(databaseError: error.underlyingError) ?? .cannotCreate

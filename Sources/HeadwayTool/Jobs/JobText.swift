@@ -27,10 +27,10 @@ enum JobText {
     }
   }
 
-  /// Returns the time when a job entered its state, or is due if it is scheduled.
+  /// Returns the time when a job entered its state, or is due if it waits for a time.
   static func time(of job: JobRecord) -> StoreTime {
     switch job.state {
-    case .scheduled: job.dueTime ?? job.enqueuedTime
+    case .scheduled, .retrying: job.dueTime ?? job.enqueuedTime
     case .running: job.claimedTime ?? job.enqueuedTime
     case .held, .waiting: job.waitStartTime
     case .succeeded, .failed, .cancelled: job.finishedTime ?? job.enqueuedTime

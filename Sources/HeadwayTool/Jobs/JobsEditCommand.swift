@@ -54,8 +54,7 @@ struct JobsEditCommand: AsyncParsableCommand {
   /// Finds the jobs that can be changed.
   private static func unstarted(_ filter: JobFilter, in jobs: Jobs) async throws -> JobSelection {
     var (filter, selection, last) = (filter, JobSelection(), JobID?.none)
-    let states: Set<JobState> = [.held, .scheduled, .waiting]
-    filter.states = filter.states?.intersection(states) ?? states
+    filter.states = filter.states?.intersection(JobState.changeable) ?? JobState.changeable
     repeat {
       let page = try await jobs.jobs(filter, after: last)
       for job in page { selection.add(job) }

@@ -114,6 +114,7 @@ enum JobsJSON {
     let progress: Progress?
     let reason: String?
     let lastError: String?
+    let errorGroup: String?
     let details: Details?
 
     init(_ job: JobRecord, event: String? = nil, diagnosis: String? = nil) {
@@ -129,6 +130,7 @@ enum JobsJSON {
       (finished, expires) = (job.finishedTime?.description, job.expirationTime?.description)
       progress = job.progress.map { Progress($0) }
       (reason, lastError) = (job.reason?.description, job.history.errors.last?.text)
+      errorGroup = job.errorGroup?.description
       details = diagnosis.map { Details(diagnosis: $0, job) }
     }
   }

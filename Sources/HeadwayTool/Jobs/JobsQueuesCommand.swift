@@ -22,7 +22,7 @@ struct JobsQueuesListCommand: AsyncParsableCommand {
       """)
 
   private static let countLimit = 10_000
-  private static let states = [JobState.held, .scheduled, .waiting, .running]
+  private static let states = JobState.allCases.filter { !$0.isFinished }
 
   @OptionGroup var options: JobStoreOptions
 
@@ -103,7 +103,7 @@ struct SetQueue: QueueChange {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "A queue with this many scheduled and waiting jobs is full, so enqueueing waits or fails.",
+      "A queue with this many scheduled, retrying and waiting jobs is full, so enqueueing waits or fails.",
       valueName: "count"),
     transform: { try QueueSetting.count($0, from: 1) })
   var maxPending: QueueSetting<Int>?

@@ -1,8 +1,8 @@
 """`script/bench dashboard`: how long the pages of the dashboard take with many jobs (rule J154).
 
-The tables of a store are filled by SQL: jobs that wait in ten queues, and jobs that have succeeded, failed or were
-cancelled, with labels, tags, histories and payloads of usual sizes. Then a dashboard serves the store, and each page is
-read several times, the first time without anything in the memory of the process.
+The tables of a store are filled by SQL: jobs that wait or retry in ten queues, and jobs that have succeeded, failed or
+were cancelled, with labels, tags, histories and payloads of usual sizes. Then a dashboard serves the store, and each
+page is read several times, the first time without anything in the memory of the process.
 """
 
 import http.client
@@ -23,10 +23,17 @@ from .paths import RESULTS, ROOT
 
 LIMIT = 0.1
 PAGES = ["/", "/queues", "/jobs", "/jobs?state=waiting", "/jobs?state=failed", "/jobs?state=succeeded",
-         "/jobs?state=running", "/jobs?state=held", "/jobs?queue=queue-7&state=waiting", "/jobs?queue=queue-7",
-         "/jobs?kind=rare", "/jobs?tag=tag-77", "/jobs?label=photo+123456", "/jobs?age=1h", "/failures",
+         "/jobs?state=running", "/jobs?state=held", "/jobs?state=retrying", "/jobs?queue=queue-7&state=retrying",
+         "/jobs?queue=queue-7&state=waiting", "/jobs?queue=queue-7", "/jobs?kind=rare", "/jobs?tag=tag-77", "/jobs?label=photo+123456", "/jobs?age=1h", "/failures",
          "/schedules", "/workers", "/health", "/confirm?action=retry&state=failed",
          "/confirm?action=cancel&state=waiting"]
+# The numbers of the states.
+with open(f"{ROOT}/Sources/HeadwayJobs/Job/JobState.swift") as source:
+    STATES = dict(re.findall(r"case (\w+) = (\d)", source.read()))
+DONE_STATE = "CASE WHEN n % 100 = 3 THEN {failed} WHEN n % 200 = 9 THEN {cancelled} ELSE {succeeded} END"
+DONE_STATE = DONE_STATE.format(**STATES)
+# One of 50 jobs retries.
+WAITING_STATE = "CASE WHEN n % 50 = 1 THEN {retrying} ELSE {waiting} END".format(**STATES)
 COMMON = ("id, queue, kind, version, priority, position, enqueued, attempt, crashes, snoozes, epoch, settings, "
           "payload, ready")
 VALUES = """
@@ -47,15 +54,15 @@ POSTGRES_VALUES = """
   now() - ({count} - n) * interval '1 ms'"""
 POSTGRES_DONE = """
 INSERT INTO headway.done ({common}, state, claimed, first_claimed, owner, finished, expires, reason, reason_text, history)
-SELECT {values}, CASE WHEN n % 100 = 3 THEN 5 WHEN n % 200 = 9 THEN 6 ELSE 4 END,
+SELECT {values}, {state},
   now() - ({count} - n) * interval '1 ms', now() - ({count} - n) * interval '1 ms', 1,
   now() - ({count} - n) * interval '1 ms', now() + interval '1 day',
   CASE WHEN n % 100 = 3 THEN 'failed' WHEN n % 200 = 9 THEN 'cancelled' END,
   CASE WHEN n % 100 = 3 OR n % 200 = 9 THEN '' END, CASE WHEN n % 100 = 3 THEN convert_to('{history}', 'UTF8') END
 FROM generate_series(1, {count}) AS n"""
 POSTGRES_WAITING = """
-INSERT INTO headway.job ({common}, state, flags, unmet)
-SELECT {values}, 2, 0, 0 FROM generate_series(1, {count}) AS n"""
+INSERT INTO headway.job ({common}, state, due, flags, unmet)
+SELECT {values}, {state}, CASE WHEN n % 50 = 1 THEN now() + interval '1 hour' END, 0, 0 FROM generate_series(1, {count}) AS n"""
 HISTORY = json.dumps({"errors": [{
     "attempt": 1, "time": {"microseconds": 1_795_000_000_000_000}, "type": "NetworkError",
     "text": "The server mail-17.example.org closed the connection."}], "transitions": []})
@@ -79,7 +86,7 @@ def fill(path, waiting, finished):
     database.executescript("PRAGMA synchronous = OFF; PRAGMA cache_size = -500000; BEGIN")
     now = time.time_ns() // 1000
     done = VALUES.format(id="n", n="n", count=finished, now=now, attempt=1)
-    others = ("CASE WHEN n % 100 = 3 THEN 5 WHEN n % 200 = 9 THEN 6 ELSE 4 END, "
+    others = (f"{DONE_STATE}, "
               f"{now} - ({finished} - n) * 1000 - 500, "
               f"{now} - ({finished} - n) * 1000 - 500, 1, {now} - ({finished} - n) * 1000, {now} + 86400000000, "
               "CASE WHEN n % 100 = 3 THEN 'failed' WHEN n % 200 = 9 THEN 'cancelled' END, "
@@ -88,8 +95,9 @@ def fill(path, waiting, finished):
     database.execute(FILL.format(table="headway_done", count=finished, common=COMMON, columns=columns, values=done,
                                  others=others), {"history": HISTORY})
     wait = VALUES.format(id=f"{finished} + n", n="n", count=waiting, now=now, attempt=0)
-    database.execute(FILL.format(table="headway_job", count=waiting, common=COMMON, columns="state, flags, unmet",
-                                 values=wait, others="2, 0, 0"))
+    database.execute(FILL.format(table="headway_job", count=waiting, common=COMMON, columns="state, due, flags, unmet",
+                                 values=wait, others=f"{WAITING_STATE}, "
+                                 f"CASE WHEN n % 50 = 1 THEN {now} + 3600000000 END, 0, 0"))
     database.execute("UPDATE headway_meta SET value = ? WHERE name IN ('job', 'position')", (waiting + finished,))
     database.execute("COMMIT")
     database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -102,8 +110,9 @@ def fill_postgres(server, url, waiting, finished):
     wait = POSTGRES_VALUES.format(id=f"{finished} + n", count=waiting, attempt=0)
     server.psql(
         url, "SET synchronous_commit = off",
-        POSTGRES_DONE.format(common=COMMON, values=done, count=finished, history=HISTORY.replace("'", "''")),
-        POSTGRES_WAITING.format(common=COMMON, values=wait, count=waiting),
+        POSTGRES_DONE.format(common=COMMON, values=done, state=DONE_STATE, count=finished,
+                             history=HISTORY.replace("'", "''")),
+        POSTGRES_WAITING.format(common=COMMON, values=wait, state=WAITING_STATE, count=waiting),
         f"SELECT setval('headway.job_number', {waiting + finished}), setval('headway.position', {waiting + finished})",
         # While the commits are not on the disk, a vacuum can't mark pages as visible to all.
         "CHECKPOINT", "VACUUM ANALYZE headway.job", "VACUUM ANALYZE headway.done", "CHECKPOINT")

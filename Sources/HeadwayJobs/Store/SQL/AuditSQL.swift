@@ -7,35 +7,42 @@ enum AuditSQL {
   static let rules = [
     AuditRule(
       "jobs are unfinished and finished at the same time", "SELECT id FROM headway.job JOIN headway.done USING (id)"),
-    AuditRule("unfinished jobs have the state of a finished one", unfinished("state NOT BETWEEN 0 AND 3")),
+    AuditRule("unfinished jobs have the state of a finished one", unfinished("NOT (\(range(JobState.unfinished)))")),
     AuditRule(
       "finished jobs have the state of an unfinished one",
-      "SELECT id FROM headway.done WHERE state NOT BETWEEN 4 AND 6"),
+      "SELECT id FROM headway.done WHERE NOT (\(range(JobState.finished)))"),
     AuditRule(
       "jobs are running although their worker is not registered",
-      unfinished("state = 3 AND (owner IS NULL OR owner NOT IN (SELECT id FROM headway.worker))")),
+      unfinished("\(running) AND (owner IS NULL OR owner NOT IN (SELECT id FROM headway.worker))")),
     AuditRule(
-      "jobs are running although they were never claimed", unfinished("state = 3 AND (attempt < 1 OR epoch < 1)")),
-    AuditRule("scheduled jobs have no time", unfinished("state = 1 AND due IS NULL")),
+      "jobs are running although they were never claimed", unfinished("\(running) AND (attempt < 1 OR epoch < 1)")),
+    AuditRule("scheduled jobs have no time", unfinished("\(JobState.scheduled.condition) AND due IS NULL")),
     AuditRule(
-      "jobs wait for a signal or sleep, but not for a time", unfinished("state <> 1 AND awaits IS NOT NULL")),
+      "retrying jobs have no time, or no attempt that has failed",
+      unfinished("\(JobState.retrying.condition) AND (due IS NULL OR attempt < 1)")),
+    AuditRule(
+      "jobs wait for a signal or sleep, but not for a time",
+      unfinished("NOT (\(JobState.scheduled.condition)) AND awaits IS NOT NULL")),
     AuditRule(
       "jobs that are not running have a request to cancel them",
-      unfinished("state <> 3 AND (flags & \(JobRow.cancelRequested)) <> 0")),
+      unfinished("NOT (\(running)) AND (flags & \(JobRow.cancelRequested)) <> 0")),
     AuditRule(
       "jobs are running and hold a key that they have released",
-      unfinished("state = 3 AND (flags & \(JobRow.holdsKeyUntilClaim)) <> 0 AND unique_key IS NOT NULL")),
+      unfinished("\(running) AND (flags & \(JobRow.holdsKeyUntilClaim)) <> 0 AND unique_key IS NOT NULL")),
+    AuditRule(
+      "jobs have succeeded and have the group of an error",
+      "SELECT id FROM headway.done WHERE \(JobState.succeeded.condition) AND error IS NOT NULL"),
     AuditRule(
       "checkpoints belong to jobs that do not exist or have succeeded",
       """
       SELECT DISTINCT job FROM headway.checkpoint c WHERE NOT EXISTS (SELECT 1 FROM headway.job WHERE id = c.job)
-      AND NOT EXISTS (SELECT 1 FROM headway.done WHERE id = c.job AND state <> 4)
+      AND NOT EXISTS (SELECT 1 FROM headway.done WHERE id = c.job AND NOT (\(JobState.succeeded.condition)))
       """),
     AuditRule(
       "held jobs have a wrong number of unmet dependencies",
       """
-      SELECT id FROM headway.job j
-      WHERE state = 0 AND unmet <> (SELECT count(*) FROM headway.edge WHERE dependent = j.id AND status = 0)
+      SELECT id FROM headway.job j WHERE \(JobState.held.condition)
+      AND unmet <> (SELECT count(*) FROM headway.edge WHERE dependent = j.id AND status = 0)
       """),
     AuditRule(
       "dependencies belong to jobs that do not exist",
@@ -51,6 +58,13 @@ enum AuditSQL {
       AND NOT EXISTS (SELECT 1 FROM headway.cascade WHERE job = e.dependency)
       """),
   ]
+
+  private static let running = JobState.running.condition
+
+  private static func range(_ states: Set<JobState>) -> String {
+    let numbers = states.map(\.rawValue)
+    return "state BETWEEN \(numbers.min() ?? 0) AND \(numbers.max() ?? 0)"
+  }
 
   private static func unfinished(_ condition: String) -> String { "SELECT id FROM headway.job WHERE \(condition)" }
 }

@@ -2,8 +2,10 @@
 @_spi(JobStore) public enum JobPart: CaseIterable, Sendable {
   /// Jobs that wait for other jobs.
   case held
-  /// Jobs that wait for a time.
+  /// Jobs that wait until they are due.
   case scheduled
+  /// Jobs that wait until their next attempt is due.
+  case retrying
   /// Waiting jobs without a limit.
   case plain
   /// Waiting jobs with limits.
@@ -18,6 +20,7 @@
     switch self {
     case .held: .held
     case .scheduled: .scheduled
+    case .retrying: .retrying
     case .plain, .keyed, .suspect: .waiting
     case .running: .running
     }
@@ -26,15 +29,16 @@
   /// The condition of the index.
   public var condition: String {
     switch self {
-    case .held: "state = 0"
-    case .scheduled: "state = 1"
-    case .plain: "state = 2 AND crashes = 0 AND limit_key IS NULL"
-    case .keyed: "state = 2 AND crashes = 0 AND limit_key IS NOT NULL"
-    case .suspect: "state = 2 AND crashes > 0"
-    case .running: "state = 3"
+    case .held, .scheduled, .retrying: "\(JobCondition.isUnready) AND \(state.condition)"
+    case .plain: "\(state.condition) AND crashes = 0 AND limit_key IS NULL"
+    case .keyed: "\(state.condition) AND crashes = 0 AND limit_key IS NOT NULL"
+    case .suspect: "\(state.condition) AND crashes > 0"
+    case .running: state.condition
     }
   }
 
   /// The parts with waiting jobs.
   public static let waiting = allCases.filter { $0.state == .waiting }
+  /// The parts with jobs that count for the maximum of their queue.
+  public static let pending = allCases.filter(\.state.isPending)
 }

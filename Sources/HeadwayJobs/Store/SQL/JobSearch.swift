@@ -1,7 +1,7 @@
 /// Finds the newest jobs of a filter and reads a limited number of rows.
 ///
-/// If few jobs have the requested states, indexes find them. Otherwise, rows are read in ID order, up to
-/// ``JobSelection/maxRowCount``.
+/// If few jobs have the requested states, or have ended in the requested time, indexes find them. Otherwise, rows are
+/// read in ID order, up to ``JobSelection/maxRowCount``.
 struct JobSearch<Reader: StoreReader> {
   private let selection: JobSelection<Reader>
   private let id: JobID?
@@ -24,41 +24,47 @@ struct JobSearch<Reader: StoreReader> {
       let found = try selection.all().map(\.id).filter { $0.rawValue < end }
       return JobIDPage(merging: [JobIDPage(ids: found)], limit: limit)
     }
+    if filter.errorGroup != nil { return JobIDPage(merging: try selection.tables.map(scan), limit: limit) }
     return JobIDPage(merging: try [unfinished()].compactMap(\.self) + finished(), limit: limit)
   }
 
   private func unfinished() throws -> JobIDPage? {
-    let parts = JobPart.allCases.filter { filter.states?.contains($0.state) != false }
-    guard !parts.isEmpty else { return nil }
-    // If most jobs have the states, the newest ones are found soon.
-    guard parts.count < JobPart.allCases.count || filter.queues != nil, let ids = try few(parts) else {
-      return try scan(.unfinished)
-    }
-    return JobIDPage(merging: [JobIDPage(ids: ids)], limit: limit)
+    guard let table = selection.unfinishedTable else { return nil }
+    let parts = JobPart.allCases.filter { selection.unfinishedStates.contains($0.state) }
+    // If most jobs of the table have the states, the newest ones are found soon.
+    let isSoon = parts.count == JobPart.allCases.count || parts == [.retrying]
+    guard !isSoon || filter.queues != nil else { return try scan(table) }
+    var statement = StoreStatement("")
+    let queues = JobSelection(JobFilter(queues: filter.queues), reader).addCondition(to: &statement)
+    return try few(parts.map { "\($0.condition) AND \(queues)" }, of: table, &statement) ?? scan(table)
   }
 
-  /// Finds the jobs by the indexes; returns nil if there are too many in the queues and states.
-  private func few(_ parts: [JobPart]) throws -> [JobID]? {
-    var statement = StoreStatement("")
+  private func finished() throws -> [JobIDPage] {
+    if filter.hasEndTime {
+      var statement = StoreStatement("")
+      let time = selection.addEndTime(to: &statement).joined(separator: " AND ")
+      if let page = try few([time], of: .finished, &statement) { return [page] }
+    }
+    return try selection.finishedTables.map { try scan($0) }
+  }
+
+  /// Finds the jobs by the indexes of the parts of a table; returns nil if the parts have too many jobs.
+  private func few(
+    _ parts: [String], of table: SearchSQL.Table, _ statement: inout StoreStatement
+  ) throws -> JobIDPage? {
     let condition = selection.addCondition(to: &statement)
     let end = statement.add(.integer(end))
-    let queues = JobSelection(JobFilter(queues: filter.queues), reader).addCondition(to: &statement)
     // The columns that the condition reads.
-    let columns = "id, queue, kind, state, enqueued, settings" + (filter.payload == nil ? "" : ", payload")
+    let columns = "id, queue, kind, state, enqueued, settings" + (table.areFinished ? ", finished" : "")
     statement.sql = SearchSQL.few(
-      parts, columns, queues: queues, limit: statement.add(.number(fewCount + 1)), where: "\(condition) AND id < \(end)"
-    )
+      parts, of: table, columns + (filter.payload == nil ? "" : ", payload"),
+      limit: statement.add(.number(fewCount + 1)), where: "\(condition) AND id < \(end)")
     var (ids, count) = ([JobID](), 0)
     try reader.forEachRow(statement) { row in
       count = row.int(2)
       if !row.isNull(0), selection.isMatch(row) { ids.append(row.id(0)) }
     }
-    return count > fewCount ? nil : ids
-  }
-
-  private func finished() throws -> [JobIDPage] {
-    let states = [JobState.succeeded, .failed, .cancelled].filter { filter.states?.contains($0) != false }
-    return states.contains(.succeeded) ? [try scan(.finished)] : try states.map { try scan(.finished($0)) }
+    return count > fewCount ? nil : JobIDPage(merging: [JobIDPage(ids: ids)], limit: limit)
   }
 
   /// Reads rows ordered by ID, newest first.
@@ -72,7 +78,7 @@ struct JobSearch<Reader: StoreReader> {
     let maximum = selection.needsSettings ? maxRowCount : min(limit, maxRowCount) + 1
     var statement = StoreStatement("", .integer(end), .integer(last), .number(maximum))
     let condition = selection.addCondition(to: &statement)
-    statement.sql = SearchSQL.newest(table, where: condition)
+    statement.sql = SearchSQL.newest(selection.needsSettings ? "id, settings" : "id", table, where: condition)
     var found: [JobID] = []
     try reader.forEachRow(statement) { row in
       if found.count <= limit, selection.isMatch(row) { found.append(row.id(0)) }

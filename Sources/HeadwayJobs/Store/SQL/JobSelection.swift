@@ -33,12 +33,33 @@
   /// Whether jobs have to be compared with the strings in their encoded settings.
   var needsSettings: Bool { filter.tag != nil || filter.label != nil }
 
-  /// The tables that can contain the jobs.
-  private var tables: [SearchSQL.Table] {
-    // Only finished jobs have a culprit.
-    let unfinished = filter.culprit == nil && filter.states?.allSatisfy(\.isFinished) != true
-    let finished = filter.states?.contains(where: \.isFinished) != false
-    return (unfinished ? [.unfinished] : []) + (finished ? [.finished] : [])
+  /// The states of the filter that unfinished jobs can have.
+  var unfinishedStates: Set<JobState> {
+    filter.requiresEnd ? [] : filter.states?.intersection(JobState.unfinished) ?? JobState.unfinished
+  }
+
+  /// The states of the filter that finished jobs can have.
+  private var finishedStates: Set<JobState> { filter.states?.intersection(JobState.finished) ?? JobState.finished }
+
+  /// The table of unfinished jobs, or its smallest part that has an index in ID order; nil if it can't contain jobs of
+  /// the filter.
+  var unfinishedTable: SearchSQL.Table? {
+    unfinishedStates.isEmpty ? nil : unfinishedStates == [.retrying] ? .retrying : .unfinished
+  }
+
+  /// The table of finished jobs, or its smallest parts that have an index in ID order.
+  var finishedTables: [SearchSQL.Table] {
+    finishedStates.contains(.succeeded) ? [.finished] : finishedStates.map { .finished($0) }
+  }
+
+  /// The tables that can contain the jobs, or their smallest parts that have an index in ID order.
+  var tables: [SearchSQL.Table] {
+    guard let group = filter.errorGroup, !isIndexed else {
+      return (unfinishedTable.map { [$0] } ?? []) + finishedTables
+    }
+    // Jobs that have succeeded are in no group.
+    let states = unfinishedStates.union(finishedStates).subtracting([.succeeded])
+    return JobState.allCases.filter(states.contains).map { .errors(group, $0) }
   }
 
   /// Adds the values of the condition to a statement.
@@ -55,8 +76,10 @@
     add("queue", texts(filter.queues).map { .texts($0) })
     add("kind", texts(filter.kinds.map { Set($0.map(\.rawValue)) }).map { .texts($0) })
     if let culprit = filter.culprit { conditions.append("culprit = \(statement.add(.id(culprit)))") }
+    if let group = filter.errorGroup { conditions.append("error = \(statement.add(.integer(group.rawValue)))") }
     if let since = filter.since { conditions.append("enqueued >= \(statement.add(.time(since)))") }
     if let until = filter.until { conditions.append("enqueued <= \(statement.add(.time(until)))") }
+    conditions += addEndTime(to: &statement)
     // Characters of the text can be escaped, so settings that contain a backslash are decoded, too.
     for text in [filter.tag, filter.label].compactMap(\.self) {
       let parts = [Array(text.utf8), [UInt8(ascii: "\\")]].map { bytes in
@@ -69,6 +92,16 @@
       conditions.append(Reader.Search.contains("payload", statement.add(.bytes(Array(payload.utf8)))))
     }
     return conditions.joined(separator: " AND ")
+  }
+
+  /// Adds the values of the conditions for the time when jobs ended to a statement.
+  ///
+  /// - Returns: Conditions in SQL, which only the table of finished jobs can meet.
+  func addEndTime(to statement: inout StoreStatement) -> [String] {
+    var conditions: [String] = []
+    if let since = filter.endedSince { conditions.append("finished >= \(statement.add(.time(since)))") }
+    if let until = filter.endedUntil { conditions.append("finished <= \(statement.add(.time(until)))") }
+    return conditions
   }
 
   /// Returns the strings of a list that the database can compare; nil if it must not compare the list.
@@ -152,7 +185,7 @@
     for command: JobCommand? = nil, locks: Bool = false, among ids: [Int64]? = nil
   ) -> StoreStatement {
     var statement = StoreStatement("", .integer(start))
-    var conditions = ["id > $1", addCondition(to: &statement)]
+    var conditions = [table.part, "id > $1", addCondition(to: &statement)]
     if let command { conditions.append(SearchSQL.condition(of: command, &statement)) }
     if let end { conditions.append("id <= \(statement.add(.integer(end)))") }
     if let ids { conditions.append(Reader.Search.isIn("id", statement.add(.integers(ids)))) }
@@ -177,7 +210,7 @@
     for command: JobCommand, limit: Int, prepare: ([JobRecord]) throws -> Void,
     where isIncluded: (inout JobRecord) throws -> Bool
   ) throws -> [JobRecord] {
-    guard limit > 0, !isEmpty, command.changesFinished || filter.culprit == nil else { return [] }
+    guard limit > 0, !isEmpty, command.changesFinished || !filter.requiresEnd else { return [] }
     let table = command.changesFinished ? SearchSQL.Table.finished : .unfinished
     var (jobs, start) = ([JobRecord](), Int64.min)
     while true {

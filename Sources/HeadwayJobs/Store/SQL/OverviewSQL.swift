@@ -60,21 +60,25 @@ enum OverviewSQL {
   /// The number of running jobs of each queue; by the index `job_running`.
   ///
   /// There are few running jobs: the jobs in the slots of workers, and the jobs claimed ahead.
-  static let runningCounts = "SELECT queue, count(*) FROM headway.job WHERE state = 3 GROUP BY queue"
+  static let runningCounts =
+    "SELECT queue, count(*) FROM headway.job WHERE \(JobState.running.condition) GROUP BY queue"
 
   /// The running jobs; by the index `job_running`.
   static let running = """
-    SELECT owner, id, kind, queue, attempt, claimed, progress, progress_text FROM headway.job WHERE state = 3
+    SELECT owner, id, kind, queue, attempt, claimed, progress, progress_text FROM headway.job
+    WHERE \(JobState.running.condition)
     """
 
   /// The number of failed or cancelled jobs, up to a limit; by the index `done_unsuccessful`.
   static let unsuccessfulCount = """
-    SELECT count(*) FROM (SELECT 1 FROM headway.done WHERE state > 4 AND state = $1 LIMIT $2) counted
+    SELECT count(*) FROM (
+      SELECT 1 FROM headway.done WHERE \(JobCondition.isUnsuccessful) AND state = $1 LIMIT $2) counted
     """
 
   /// The failed jobs with the highest numbers, up to a limit; by the index `done_unsuccessful`.
   private static let failed = """
-    SELECT kind, id, finished FROM headway.done WHERE state > 4 AND state = 5 ORDER BY id DESC LIMIT $1
+    SELECT kind, id, finished FROM headway.done WHERE \(JobCondition.isUnsuccessful) AND \(JobState.failed.condition)
+    ORDER BY id DESC LIMIT $1
     """
 
   /// The number of failed jobs by kind, and the last one of each kind, among the jobs with the highest numbers.

@@ -15,6 +15,8 @@
   associatedtype Checkpoints: CheckpointStatements
   /// The statements about dependencies.
   associatedtype Graph: GraphStatements
+  /// The statements about error groups.
+  associatedtype Errors: ErrorStatements
   /// The statements about queues and limits.
   associatedtype Limits: LimitStatements
   /// The statements about schedules.
@@ -105,7 +107,7 @@
   /// Returns the jobs that have not started by their deadline, ordered by deadline, up to a limit.
   public func lateJobs(limit: Int) throws -> [JobRecord] { try jobs(Jobs.lateJobs, limit) }
 
-  /// Returns the scheduled jobs that are due, ordered by due time, up to a limit.
+  /// Returns the scheduled and retrying jobs that are due, ordered by due time, up to a limit.
   public func dueJobs(limit: Int) throws -> [JobRecord] { try jobs(Jobs.dueJobs, limit) }
 
   private func jobs(_ sql: String, _ limit: Int) throws -> [JobRecord] {

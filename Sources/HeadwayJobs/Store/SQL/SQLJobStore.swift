@@ -89,6 +89,28 @@
     try await readState { try $0.snapshot(parts) }
   }
 
+  /// Returns groups of failed attempts.
+  ///
+  /// - Parameter id: The only group to return; nil for all.
+  /// - Returns: The groups, with the counts of the last hours.
+  /// - Throws: ``JobError``.
+  public func errorGroups(_ id: JobErrorGroup.ID?) async throws -> [JobErrorGroup] {
+    try await readState { try $0.errorGroups(id) }
+  }
+
+  /// Counts the jobs that retry, and the jobs that have failed, by the groups of their last errors.
+  ///
+  /// - Parameters:
+  ///   - ids: The groups.
+  ///   - limit: The highest number to return.
+  /// - Returns: Both numbers of each group.
+  /// - Throws: ``JobError``.
+  public func jobCounts(
+    ofErrors ids: [JobErrorGroup.ID], upTo limit: Int
+  ) async throws -> [JobErrorGroup.ID: (retrying: Int, failed: Int)] {
+    try await readState { try $0.jobCounts(ofErrors: ids, upTo: limit) }
+  }
+
   /// Returns all schedules.
   ///
   /// - Returns: The schedules, ordered by name.

@@ -33,21 +33,33 @@ enum SearchSQL {
 
     static let unfinished = Table(name: "headway.job", areFinished: false)
     static let finished = Table(name: "headway.done", areFinished: true)
+    /// The retrying jobs; by the index `job_retrying`.
+    static let retrying = Table(name: "headway.job", areFinished: false, part: JobState.retrying.condition)
 
     /// The failed or the cancelled jobs; by the index `done_unsuccessful`.
     static func finished(_ state: JobState) -> Table {
-      Table(name: "headway.done", areFinished: true, part: "state > 4 AND state = \(state.rawValue)")
+      Table(name: "headway.done", areFinished: true, part: "\(JobCondition.isUnsuccessful) AND \(state.condition)")
+    }
+
+    /// The jobs in a state whose last error is in a group; by the indexes `job_error` and `done_error`.
+    static func errors(_ group: JobErrorGroup.ID, _ state: JobState) -> Table {
+      var table = state.isFinished ? finished : unfinished
+      table.part = "error = \(group.rawValue) AND \(state.condition)"
+      return table
     }
   }
 
   /// Jobs ordered by ID; by the primary key, or the index of a condition.
   static func page(_ columns: String, _ table: Table, where condition: String, limit: String, lock: String) -> String {
-    "SELECT \(columns) FROM \(table.name) t WHERE \(condition) ORDER BY id LIMIT \(limit)\(lock)"
+    "SELECT \(columns) FROM \(table.name) t WHERE \(table.part) AND \(condition) ORDER BY id LIMIT \(limit)\(lock)"
   }
 
-  /// The end of the next rows after a number, and how many there are; by the primary key.
+  /// The end of the next rows after a number, and how many there are; by the primary key, or the index of the part.
   static func window(_ table: Table) -> String {
-    "SELECT max(id), count(*) FROM (SELECT id FROM \(table.name) WHERE id > $1 ORDER BY id LIMIT $2) seen"
+    """
+    SELECT max(id), count(*) FROM (
+      SELECT id FROM \(table.name) WHERE \(table.part) AND id > $1 ORDER BY id LIMIT $2) seen
+    """
   }
 
   /// The end of the next rows before a number, and how many there are; by the primary key, or the index of the part.
@@ -58,20 +70,20 @@ enum SearchSQL {
     """
   }
 
-  /// The IDs and settings of the newest jobs before an ID; by the primary key, or the index of the part.
-  static func newest(_ table: Table, where condition: String) -> String {
+  /// The newest jobs before an ID; by the primary key, or the index of the part.
+  static func newest(_ columns: String, _ table: Table, where condition: String) -> String {
     """
-    SELECT id, settings FROM \(table.name) WHERE \(table.part) AND id < $1 AND id >= $2 AND \(condition)
+    SELECT \(columns) FROM \(table.name) WHERE \(table.part) AND id < $1 AND id >= $2 AND \(condition)
     ORDER BY id DESC LIMIT $3
     """
   }
 
-  /// The IDs and settings of jobs in some parts, and how many jobs the parts have, up to a limit; by the indexes of the
-  /// parts.
+  /// The IDs and settings of jobs in some parts of a table, and how many jobs the parts have, up to a limit; by the
+  /// indexes of the parts.
   static func few(
-    _ parts: [JobPart], _ columns: String, queues: String, limit: String, where condition: String
+    _ parts: [String], of table: Table, _ columns: String, limit: String, where condition: String
   ) -> String {
-    let selects = parts.map { "SELECT \(columns) FROM headway.job WHERE \($0.condition) AND \(queues)" }
+    let selects = parts.map { "SELECT \(columns) FROM \(table.name) WHERE \($0)" }
     return """
       WITH few AS MATERIALIZED (SELECT * FROM (\(selects.joined(separator: " UNION ALL "))) parts LIMIT \(limit))
       SELECT id, settings, (SELECT count(*) FROM few) FROM few WHERE \(condition)
@@ -82,16 +94,17 @@ enum SearchSQL {
   /// The condition that a command can change a job, in addition to its filter.
   static func condition(of command: JobCommand, _ statement: inout StoreStatement) -> String {
     switch command {
-    case .cancel: "(state <> 3 OR (flags & \(JobRow.cancelRequested)) = 0)"
-    case .abandon: "state = 3"
-    case .retry: "state > 4"
+    case .cancel: "(\(JobCondition.isChangeable) OR (flags & \(JobRow.cancelRequested)) = 0)"
+    case .abandon: JobState.running.condition
+    case .retry: JobCondition.isUnsuccessful
     case .delete:
       "NOT EXISTS (SELECT 1 FROM headway.edge e JOIN headway.job j ON j.id = e.dependent WHERE e.dependency = t.id)"
     case .change(_, .priority(let priority)):
-      "(state < 3 AND priority <> \(statement.add(.number(priority.rawValue))))"
-    case .change(_, .queue(let queue)): "(state < 3 AND queue <> \(statement.add(.text(queue))))"
-    case .change: "state < 3"
-    case .signal, .setPaused, .configure, .prune: "true"
+      "(\(JobCondition.isChangeable) AND priority <> \(statement.add(.number(priority.rawValue))))"
+    case .change(_, .queue(let queue)):
+      "(\(JobCondition.isChangeable) AND queue <> \(statement.add(.text(queue))))"
+    case .change: JobCondition.isChangeable
+    case .signal, .setPaused, .configure, .setMuted, .prune: "true"
     }
   }
 }

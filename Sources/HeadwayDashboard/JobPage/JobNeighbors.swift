@@ -40,5 +40,28 @@ struct JobNeighbors {
       .sorted { ($0.dependency, $0.dependent) < ($1.dependency, $1.dependent) }
     return neighbors
   }
+
+  /// Returns the jobs that a job directly waits for or has waited for.
+  func dependencies(of id: JobID) -> [JobRecord] {
+    let ids = Set(edges.filter { $0.dependent == id }.map(\.dependency))
+    return jobs.filter { ids.contains($0.id) }
+  }
+
+  /// Returns the jobs that directly wait for a job or have waited for it.
+  func dependents(of id: JobID) -> [JobRecord] {
+    let ids = Set(edges.filter { $0.dependency == id }.map(\.dependent))
+    return jobs.filter { ids.contains($0.id) }
+  }
+
+  /// Returns the jobs that a job waits for, directly or indirectly, and that wait for no other job.
+  func causes(of id: JobID) -> [JobRecord] {
+    var (found, rest) = (Set<JobID>(), [id])
+    while let next = rest.popLast() {
+      for edge in edges where edge.dependent == next && edge.status == .unmet {
+        if found.insert(edge.dependency).inserted { rest.append(edge.dependency) }
+      }
+    }
+    return jobs.filter { found.contains($0.id) && $0.state != .held }
+  }
 }
 #endif

@@ -11,23 +11,27 @@ extension PageRenderer {
     let now = jobs.store.now
     let neighbors = try await JobNeighbors.read(of: id, from: jobs)
     var view = row(job, at: now)
-    view["diagnosis"] = Readable.sentence(try await jobs.diagnose(id))
+    view["diagnosis"] = PageZone.current.localized(Readable.sentence(try await jobs.diagnose(id)))
+    view["cause"] = Self.cause(of: job, neighbors)
     view["properties"] = properties(of: job, at: now)
     view["payload"] = text(job.payload)
+    view["payloadSize"] = Readable.count(job.payload.bytes.count, "byte")
     view["result"] = job.result.map(text)
+    view["resultSize"] = job.result.map { Readable.count($0.bytes.count, "byte") }
     view["progressText"] = job.progress.map(Readable.progress)
     view["progressValue"] = job.progress.map { "\(Int($0.fraction * 100))" }
-    view["errors"] = job.history.errors.reversed().map { error -> View in
-      ["attempt": error.attempt, "time": Readable.time(error.time, at: now), "type": error.type, "text": error.text]
-    }
+    view["errors"] = ErrorComparison(job.history.errors).views(at: now)
     view["hasErrors"] = !job.history.errors.isEmpty
-    view["transitions"] = job.history.transitions.reversed().map { transition in row(transition, at: now) }
-    view["hasTransitions"] = !job.history.transitions.isEmpty
+    view["timeline"] = JobTimeline(job).view(at: now)
+    view["dependencies"] = neighbors.dependencies(of: id).map { neighbor($0, at: now) }
+    view["dependents"] = neighbors.dependents(of: id).map { neighbor($0, at: now) }
+    view["hasDependencies"] = !neighbors.dependencies(of: id).isEmpty
+    view["hasDependents"] = !neighbors.dependents(of: id).isEmpty
     view["hasGraph"] = !neighbors.edges.isEmpty
     view["graph"] = GraphDrawing.view(neighbors, around: id) { url("job/\($0)") }
     view["buttons"] = buttons(for: job, hasDependents: neighbors.edges.contains { $0.dependency == id })
     // While the job runs, the form is hidden, because the text in it must remain until the next attempt.
-    view["form"] = job.state.isFinished ? nil : JobForm(job, hiding: options.redactedKeys).view
+    view["form"] = job.state.isFinished ? nil : JobForm(job, hiding: options.redactedKeys, zone: .current).view
     view["abandonURL"] = job.state == .running ? url("confirm", ["action": "abandon", "id": "\(id)"]) : nil
     return Page(template: "job", heading: "Job \(id)", view: view)
   }
@@ -45,18 +49,33 @@ extension PageRenderer {
         buttons.append(ChangeButton.view("Retry with dependents", "retry", ["id": id, "dependents": "1"]))
       }
     }
-    if job.state == .scheduled { buttons.append(ChangeButton.view("Run now", "run-now", ["id": id])) }
+    if DashboardChange.Action.runNow.applies(to: job.state) {
+      buttons.append(ChangeButton.view("Run now", "run-now", ["id": id]))
+    }
     if !job.state.isFinished, !job.isCancelRequested {
       buttons.append(ChangeButton.view("Cancel", "cancel", ["id": id], style: "bad"))
     }
     return buttons
   }
 
-  private func row(_ transition: JobTransition, at now: StoreTime) -> View {
-    var view: View = ["state": transition.state.name, "time": Readable.time(transition.time, at: now)]
-    view["worker"] = transition.worker.map { "\($0)" } ?? ""
-    view["note"] = transition.note ?? ""
-    return view
+  /// Returns the values of a job in a list of neighbors.
+  private func neighbor(_ job: JobRecord, at now: StoreTime) -> View {
+    [
+      "id": "\(job.id)", "url": url("job/\(job.id)"), "state": job.state.name,
+      "name": job.settings.label ?? job.kind.rawValue, "time": Readable.time(Readable.time(of: job), at: now),
+    ]
+  }
+
+  /// Returns a sentence that names the jobs at the beginning of a chain of waiting jobs; nil if there is no chain.
+  private static func cause(of job: JobRecord, _ neighbors: JobNeighbors) -> String? {
+    let direct = Set(neighbors.dependencies(of: job.id).map(\.id))
+    let causes = neighbors.causes(of: job.id)
+    guard job.state == .held, causes.contains(where: { !direct.contains($0.id) }) else { return nil }
+    let names = causes.prefix(5).map {
+      "job \($0.id) (\($0.settings.label ?? $0.kind.rawValue)), which is \($0.state.name)"
+    }
+    let more = causes.count > 5 ? ", and \(Readable.count(causes.count - 5, "other job"))" : ""
+    return "The chain begins with \(names.joined(separator: "; "))\(more)."
   }
 
   private func properties(of job: JobRecord, at now: StoreTime) -> [View] {
@@ -78,6 +97,9 @@ extension PageRenderer {
     add("priority", job.priority == 0 ? nil : "\(job.priority)")
     let maxAttemptCount = (settings.retry ?? JobOptions.defaultRetry).maxAttemptCount
     add("attempt", "\(job.attempt) of \(maxAttemptCount)")
+    add(
+      "last error", job.errorGroup.map { _ in "jobs with this error" },
+      url("jobs", ["error": job.errorGroup?.description]))
     add("crashes", job.crashCount == 0 ? nil : "\(job.crashCount)")
     add("snoozes", job.snoozeCount == 0 ? nil : "\(job.snoozeCount)")
     add("key", settings.unique?.key)
