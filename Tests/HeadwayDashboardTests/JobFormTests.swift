@@ -50,7 +50,7 @@ import Testing
         try await scene.end(scene.claim(), .retry(after: .seconds(3_600), error))
       }
       let overview = try await dashboard.page("/")
-      #expect(overview.contains(#"<li class="warn" data-key="retrying"><a href="/jobs?state=retrying">"#))
+      #expect(overview.contains(#"<li class="warn" data-key="retrying"><a href="./jobs?state=retrying">"#))
       #expect(overview.contains(#"<td class="number retrying-text">"#))
       expect(try await dashboard.page("/queues").contains(#"<div class="retrying-text"><dt>retrying</dt>"#), is: true)
       let list = try await dashboard.page("/jobs?state=retrying")

@@ -206,11 +206,11 @@ public final class JobWorker: Sendable {
   /// a queue after its last claim remain in the queue.
   ///
   /// The function does not wait for jobs that are scheduled or retry later, wait for other jobs, are in a paused queue,
-  /// have reached a limit, or have a kind that it does not support. If an operation queue is suspended or has a limit of 0,
-  /// the worker claims no jobs for it and does not wait for them. Jobs that it has already claimed when the operation
-  /// queue is suspended return to the store after a second, so that the function can return. However, the operation of
-  /// an ``OperationJob`` without middleware can't be withdrawn. If such a job was claimed before the suspension, for
-  /// example ahead, the function waits until the operation queue has run it.
+  /// have reached a limit, or have a kind that it does not support. If an operation queue is suspended or has a limit
+  /// of 0, the worker claims no jobs for it and does not wait for them. Jobs that it has already claimed when the
+  /// operation queue is suspended return to the store after a second, so that the function can return. However, the
+  /// operation of an ``OperationJob`` without middleware can't be withdrawn. If such a job was claimed before the
+  /// suspension, for example ahead, the function waits until the operation queue has run it.
   ///
   /// If other operations or other workers use the slots of an operation queue, the function waits for a free slot until
   /// a claim for it has returned no jobs.

@@ -36,7 +36,7 @@ enum Migration0001 {
     CREATE INDEX headway_job_serial ON headway_job(limit_key, position)
       WHERE slots = 0 AND \(JobCondition.hasSerialPlace);
     CREATE INDEX headway_job_unready ON headway_job(state, queue) WHERE \(JobCondition.isUnready);
-    CREATE INDEX headway_job_retrying ON headway_job(state, id) WHERE \(JobState.retrying.condition);
+    CREATE INDEX headway_job_retrying ON headway_job(state, id, queue, kind) WHERE \(JobState.retrying.condition);
     CREATE INDEX headway_job_suspect ON headway_job(queue, priority DESC, position) WHERE \(ClaimSQL.suspects);
     CREATE INDEX headway_job_due ON headway_job(due) WHERE \(JobCondition.waitsForTime);
     CREATE INDEX headway_job_deadline ON headway_job(deadline) WHERE deadline NOT NULL AND \(JobCondition.isChangeable);

@@ -35,7 +35,7 @@ struct JobSearch<Reader: StoreReader> {
     let isSoon = parts.count == JobPart.allCases.count || parts == [.retrying]
     guard !isSoon || filter.queues != nil else { return try scan(table) }
     var statement = StoreStatement("")
-    let queues = JobSelection(JobFilter(queues: filter.queues), reader).addCondition(to: &statement)
+    let queues = JobSelection(JobFilter(queues: filter.queues), reader).addCondition(to: &statement, for: table)
     return try few(parts.map { "\($0.condition) AND \(queues)" }, of: table, &statement) ?? scan(table)
   }
 
@@ -52,7 +52,7 @@ struct JobSearch<Reader: StoreReader> {
   private func few(
     _ parts: [String], of table: SearchSQL.Table, _ statement: inout StoreStatement
   ) throws -> JobIDPage? {
-    let condition = selection.addCondition(to: &statement)
+    let condition = selection.addCondition(to: &statement, for: table)
     let end = statement.add(.integer(end))
     // The columns that the condition reads.
     let columns = "id, queue, kind, state, enqueued, settings" + (table.areFinished ? ", finished" : "")
@@ -77,7 +77,7 @@ struct JobSearch<Reader: StoreReader> {
     // The strings of a filter are compared here, so any number of rows might be needed.
     let maximum = selection.needsSettings ? maxRowCount : min(limit, maxRowCount) + 1
     var statement = StoreStatement("", .integer(end), .integer(last), .number(maximum))
-    let condition = selection.addCondition(to: &statement)
+    let condition = selection.addCondition(to: &statement, for: table)
     statement.sql = SearchSQL.newest(selection.needsSettings ? "id, settings" : "id", table, where: condition)
     var found: [JobID] = []
     try reader.forEachRow(statement) { row in

@@ -62,17 +62,18 @@
     return JobState.allCases.filter(states.contains).map { .errors(group, $0) }
   }
 
-  /// Adds the values of the condition to a statement.
+  /// Adds the values of the condition for the rows of a table to a statement.
   ///
   /// - Returns: A condition in SQL.
-  func addCondition(to statement: inout StoreStatement) -> String {
+  func addCondition(to statement: inout StoreStatement, for table: SearchSQL.Table) -> String {
     var conditions = ["true"]
     func add(_ column: String, _ list: StoredValue?) {
       guard let list else { return }
       conditions.append(Reader.Search.isIn(column, statement.add(list)))
     }
     add("id", filter.ids.map { .integers(Set($0).map(\.rawValue)) })
-    add("state", filter.states.map { .integers($0.map { Int64($0.rawValue) }) })
+    // Two conditions for the same state would make a server expect few rows, and read them by another index.
+    if !table.hasOneState { add("state", filter.states.map { .integers($0.map { Int64($0.rawValue) }) }) }
     add("queue", texts(filter.queues).map { .texts($0) })
     add("kind", texts(filter.kinds.map { Set($0.map(\.rawValue)) }).map { .texts($0) })
     if let culprit = filter.culprit { conditions.append("culprit = \(statement.add(.id(culprit)))") }
@@ -185,7 +186,7 @@
     for command: JobCommand? = nil, locks: Bool = false, among ids: [Int64]? = nil
   ) -> StoreStatement {
     var statement = StoreStatement("", .integer(start))
-    var conditions = [table.part, "id > $1", addCondition(to: &statement)]
+    var conditions = [table.part, "id > $1", addCondition(to: &statement, for: table)]
     if let command { conditions.append(SearchSQL.condition(of: command, &statement)) }
     if let end { conditions.append("id <= \(statement.add(.integer(end)))") }
     if let ids { conditions.append(Reader.Search.isIn("id", statement.add(.integers(ids)))) }

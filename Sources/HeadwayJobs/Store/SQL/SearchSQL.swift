@@ -30,6 +30,8 @@ enum SearchSQL {
     let areFinished: Bool
     /// The condition of the index that has the order of the numbers, if it is not the primary key.
     var part = "true"
+    /// Whether the condition selects one state.
+    var hasOneState: Bool { part != "true" }
 
     static let unfinished = Table(name: "headway.job", areFinished: false)
     static let finished = Table(name: "headway.done", areFinished: true)
