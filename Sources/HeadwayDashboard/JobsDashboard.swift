@@ -35,6 +35,8 @@ public struct JobsDashboard: Sendable {
     /// An origin is needed if a proxy in front of the server changes the header `Host`. If the origin begins with
     /// `https`, cookies are `Secure`.
     public var origins: Set<String> = []
+    /// The limits beyond which the pages report a problem.
+    public var health = JobsHealth.Options()
 
     /// Creates options with default values.
     public init() {}
@@ -49,12 +51,16 @@ public struct JobsDashboard: Sendable {
   let jobs: Jobs
   let options: Options
   let changes = RunningChanges()
+  let healthWatch: HealthWatch
 
   /// Creates a dashboard.
   ///
   /// - Parameters:
   ///   - jobs: The jobs to show.
   ///   - options: What the pages show and permit.
-  public init(_ jobs: Jobs, options: Options = Options()) { (self.jobs, self.options) = (jobs, options) }
+  public init(_ jobs: Jobs, options: Options = Options()) {
+    (self.jobs, self.options) = (jobs, options)
+    healthWatch = HealthWatch(jobs, options.health)
+  }
 }
 #endif

@@ -128,6 +128,18 @@
     }
   }
 
+  /// Adds activity to the statistics of minutes and hours in a transaction, unless another process does it now.
+  ///
+  /// - Returns: Whether there might be more activity to merge.
+  /// - Throws: `JobError`.
+  public func mergeActivity() async throws -> Bool {
+    let lockClass = schema.lockClass
+    return try await change(on: connections.control) { transaction in
+      let isFree = try transaction.run(LockSQL.tryLock, lockClass, StoreLock.statistics.rawValue)
+      return isFree.first?.bool(0) == true ? try transaction.mergeActivity() : false
+    }
+  }
+
   /// Returns jobs whose retention has expired, up to the limit of a transaction.
   ///
   /// Many of these jobs might still be needed, so the search is not part of the transaction.

@@ -75,7 +75,7 @@ extension PostgresJobStore.Privilege {
     case .work:
       return common + [
         PrivilegeGrant(["USAGE"], .sequences),
-        PrivilegeGrant(["EXECUTE"], .functions, functions + ["signal", "meet", "finish"]),
+        PrivilegeGrant(["EXECUTE"], .functions, functions + ["signal", "meet", "stored_duration", "finish"]),
         PrivilegeGrant(["SELECT", "INSERT", "UPDATE", "DELETE"], .tables),
       ]
     }

@@ -115,6 +115,14 @@ import GRDB
     }
   }
 
+  /// Adds activity to the statistics of minutes and hours in a transaction.
+  ///
+  /// - Returns: Whether there might be more activity to merge.
+  /// - Throws: `JobError`.
+  public func mergeActivity() async throws -> Bool {
+    try await change(size: WriterInbox.maxSize, isDurable: false) { try $0.mergeActivity() }
+  }
+
   /// Returns jobs whose retention has expired, up to the limit of a transaction.
   ///
   /// Many of these jobs might still be needed, so the search is not part of the transaction.

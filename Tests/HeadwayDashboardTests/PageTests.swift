@@ -128,7 +128,7 @@ import Testing
       #expect(workers.contains("<a href=\"./job/\(id)\">\(id)</a>"))
       let health = try await dashboard.page("/health")
       #expect(health.contains("No running worker supports ‘unknown’, version 1"))
-      #expect(health.contains("Paused: ‘mail’."))
+      #expect(health.contains("The queue ‘mail’ is paused."))
       #expect(health.contains("SQLiteJobStore"))
     }
   }

@@ -78,12 +78,41 @@ import Testing
         "1 held jobs wait for a job that has ended or was deleted"
       ),
       ("INSERT INTO headway_key VALUES ('x', 7, 0)", "1 keys that are held for a time belong to jobs"),
+      (
+        "UPDATE headway_activity SET enqueued = 2",
+        "1 jobs are unfinished, but the statistics contain 2 new jobs, 0 jobs that were run again, and 0 jobs"
+      ),
     ])
   func faults(fault: String, defect: String) async throws {
     _ = try await enqueue()
     try await DatabaseQueue(path: fixture.path).write { try $0.execute(sql: fault) }
     let defects = try await store.audit()
     #expect(defects.contains { $0.hasPrefix(defect) }, "\(defects)")
+    await fixture.close()
+  }
+
+  @Test("J326: the audit finds statistics of hours that are not the sums of their minutes, and of a lost transaction")
+  func statistics() async throws {
+    for _ in 0..<2 {
+      _ = try await enqueue()
+      fixture.advanceClock(by: .seconds(60))
+      try await store.mergeStatistics()
+    }
+    #expect(try await store.audit() == [])
+    // The same changes in all levels, as if a transaction had lost part of its activity.
+    let faults = [
+      (
+        "level = 0 AND start > (SELECT min(start) FROM headway_statistic WHERE level = 0)", "the statistics of the hour"
+      ),
+      ("level = 2", "2 jobs are unfinished, but the statistics contain 4 new jobs"),
+    ]
+    for (rows, defect) in faults {
+      let change = "UPDATE headway_statistic SET enqueued = enqueued"
+      try await DatabaseQueue(path: fixture.path).write { try $0.execute(sql: "\(change) * 2 WHERE \(rows)") }
+      #expect(try await store.audit().contains { $0.hasPrefix(defect) }, "\(rows)")
+      try await DatabaseQueue(path: fixture.path).write { try $0.execute(sql: "\(change) / 2 WHERE \(rows)") }
+    }
+    #expect(try await store.audit() == [])
     await fixture.close()
   }
 

@@ -41,6 +41,8 @@ final class FaultyJobStore: JobStoreBackend {
     case ignoredRequirements
     /// A job that waits for a running job does not wait for that job's children.
     case ignoredGrowth
+    /// Statistics contain nothing.
+    case emptyStatistics
   }
 
   private let fault: Fault
@@ -171,6 +173,13 @@ final class FaultyJobStore: JobStoreBackend {
   func counts() -> [String: JobQueueCounts] { store.counts() }
 
   func snapshot(_ parts: JobsSnapshot.Parts) -> JobsSnapshot { store.snapshot(parts) }
+
+  var keepsStatistics: Bool { true }
+
+  func statistics(over span: JobStatistics.Span, queue: String?) -> JobStatistics {
+    fault == .emptyStatistics
+      ? JobStatistics(span: span, endingAt: now) : store.statistics(over: span, queue: queue)
+  }
 
   func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable {
     store.observeHints(handler)

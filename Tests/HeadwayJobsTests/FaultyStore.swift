@@ -10,6 +10,7 @@ final class FaultyStore: JobStoreBackend {
   private let count = Mutex(0)
   private let gone = Atomic(false)
   private let stuck = Atomic(false)
+  private let merges = Atomic(0)
 
   private let fault: Fault
   private let observers = HintObservers()
@@ -35,6 +36,9 @@ final class FaultyStore: JobStoreBackend {
 
   /// The number of exchanges that have succeeded.
   var successCount: Int { count.withLock { $0 / 3 } }
+
+  /// How often the statistics were merged.
+  var mergeCount: Int { merges.load(ordering: .acquiring) }
 
   /// Whether all exchanges fail from now on.
   var isGone: Bool {
@@ -86,6 +90,7 @@ final class FaultyStore: JobStoreBackend {
     onUnregister()
   }
   func rescue() -> [JobID] { store.rescue() }
+  func mergeStatistics() { merges.add(1, ordering: .acquiringAndReleasing) }
   func advance() throws -> StoreTime? {
     if isStuck { throw JobError(.storeFailed, "A job can't be stored.") }
     return store.advance()

@@ -23,8 +23,7 @@ function isEdited(control) {
 /** Whether an element has the focus, selected text, or changed controls. */
 function isTouched(node) {
   if (node.nodeType !== Node.ELEMENT_NODE) return false;
-  const selection = getSelection();
-  return node.contains(document.activeElement) || (!selection.isCollapsed && selection.containsNode(node, true))
+  return node.contains(document.activeElement) || isSelected(node)
     || [...node.querySelectorAll("input, select, textarea")].some(isEdited);
 }
 
@@ -115,10 +114,10 @@ function morph(old, next) {
   }
 }
 
-/** Whether selected text begins or ends in a node. */
+/** Whether a person has selected a text, or a part of it. */
 function isSelected(node) {
   const selection = getSelection();
-  return !selection.isCollapsed && (selection.anchorNode === node || selection.focusNode === node);
+  return !selection.isCollapsed && selection.containsNode(node, true);
 }
 
 /** Returns the value that a person has chosen in a menu, which a new default would replace; otherwise null. */

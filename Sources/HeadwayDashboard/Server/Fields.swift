@@ -42,7 +42,8 @@ enum Link {
 
   private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8)
 
-  private static func encoded(_ text: String) -> String {
+  /// Returns a text with escapes for all characters that have a meaning in an address.
+  static func encoded(_ text: String) -> String {
     text.utf8.map { byte in
       plain.contains(byte)
         ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)

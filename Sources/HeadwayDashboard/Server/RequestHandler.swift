@@ -60,6 +60,7 @@ struct RequestHandler: Sendable {
     let payloadSize = 4 * min(dashboard.jobs.store.maxPayloadSize, 4 * 1_024 * 1_024)
     let form = try await Self.form(of: request, maxSize: Self.maxFormSize + payloadSize)
     try tokens.check(form["token"])
+    defer { dashboard.healthWatch.forget() }
     let jobs = dashboard.jobs.changing(as: access.name ?? JobsDashboard.Access.unnamed)
     let target = try await DashboardChange(form, dashboard).perform(on: jobs)
     return Response(status: .seeOther, headers: [.location: base + target])

@@ -9,6 +9,7 @@ struct PageRenderer: Sendable {
   let jobs: Jobs
   let options: JobsDashboard.Options
   let changes: RunningChanges
+  let healthWatch: HealthWatch
   /// The relative address of the first page, without a trailing slash.
   let base: String
 
@@ -17,6 +18,7 @@ struct PageRenderer: Sendable {
 
   init(_ dashboard: JobsDashboard, base: String) {
     (jobs, options, changes, self.base) = (dashboard.jobs, dashboard.options, dashboard.changes, base)
+    healthWatch = dashboard.healthWatch
   }
 
   /// A page: its name, its title, and the values of its template.
@@ -40,8 +42,12 @@ struct PageRenderer: Sendable {
     if let format = call.path.first.flatMap(ListExport.Format.init), call.path.count == 1 {
       return try ListExport.response(format, call.query, ListSearch(jobs, hiding: options.redactedKeys))
     }
+    // The checks read the store while the page does.
+    async let report = healthWatch.report()
     let page = try await page(for: call)
     var view = page.view
+    // The page about the health has all of it.
+    view["health"] = page.template == "health" ? nil : healthSign(await report)
     view["notice"] = Notice.text(for: call.query, changes)
     return Self.response(.ok, render(page.template, page.heading, view, call))
   }

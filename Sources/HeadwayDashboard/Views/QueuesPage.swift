@@ -17,7 +17,8 @@ extension PageRenderer {
     return overview.snapshot.queues.map { queue in
       let settings = queue.counts.settings
       var view: View = [
-        "name": queue.name, "url": url("jobs", ["queue": queue.name]), "isPaused": queue.counts.isPaused,
+        "name": queue.name, "anchor": Self.anchor("queue", queue.name), "url": url("jobs", ["queue": queue.name]),
+        "isPaused": queue.counts.isPaused,
         "isUnserved": queue.counts[.waiting] > 0 && !workers.contains { $0.description.serves(queue.name) },
         "ended": activities[queue.name].map { Readable.number($0.ended) } ?? unknown,
         "failed": activities[queue.name].map { Readable.number($0.failed) } ?? unknown,

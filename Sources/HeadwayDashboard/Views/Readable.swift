@@ -21,17 +21,6 @@ extension Readable {
     ]
   }
 
-  /// Returns the first line of a text, shortened.
-  static func line(_ text: String, length: Int = 160) -> String {
-    let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-    return line.count > length ? line.prefix(length - 1) + "…" : line
-  }
-
-  /// Returns a sentence, with a capital letter and a period.
-  static func sentence(_ text: String) -> String {
-    text.prefix(1).uppercased() + text.dropFirst() + (text.last.map { ".?!…".contains($0) } ?? true ? "" : ".")
-  }
-
   /// Returns the time when a job entered its state, or is due if it waits for a time.
   static func time(of job: JobRecord) -> StoreTime {
     switch job.state {

@@ -18,7 +18,8 @@ struct Templates: Sendable {
     let sources: [(String, [UInt8])] = [
       ("layout", PackageResources.layout_mustache), ("button", PackageResources.button_mustache),
       ("time", PackageResources.time_mustache), ("moment", PackageResources.moment_mustache),
-      ("jobrows", PackageResources.jobrows_mustache), ("overview", PackageResources.overview_mustache),
+      ("jobrows", PackageResources.jobrows_mustache), ("finding", PackageResources.finding_mustache),
+      ("overview", PackageResources.overview_mustache),
       ("queues", PackageResources.queues_mustache), ("jobs", PackageResources.jobs_mustache),
       ("job", PackageResources.job_mustache), ("errors", PackageResources.errors_mustache),
       ("schedules", PackageResources.schedules_mustache), ("workers", PackageResources.workers_mustache),

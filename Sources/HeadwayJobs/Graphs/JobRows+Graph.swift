@@ -202,6 +202,7 @@ public import Headway
       (jobs[index].position, jobs[index].readyTime) = (position, now)
     }
     try removeCascades(of: ids)
+    for job in jobs { activity.note(.restarted, of: job) }
     try put(jobs)
     for (status, edges) in changes { try setStatus(status, of: edges) }
     // The rows of the dependencies that run again are unfinished only now.

@@ -6,9 +6,10 @@ extension WorkerSession {
   private static let beatInterval = Duration.seconds(1)
   private static let shortestBeatInterval = Duration.milliseconds(20)
   private static let pruneInterval = Duration.seconds(60)
+  private static let mergeInterval = Duration.seconds(10)
 
   func beatUntilCancelled() async {
-    var pruned = clock.elapsed()
+    var (pruned, merged) = (clock.elapsed(), clock.elapsed())
     var watch = WorkerWatch(reports)
     var (lastQueue, hasSearched) = (String?.none, false)
     while !Task.isCancelled {
@@ -31,6 +32,11 @@ extension WorkerSession {
       if clock.elapsed() - pruned >= Self.pruneInterval {
         // If there are more expired jobs, the next beat continues.
         if await prune() { pruned = clock.elapsed() }
+      }
+      if clock.elapsed() - merged >= Self.mergeInterval {
+        // If this fails, the numbers wait for the next time.
+        try? await store.mergeStatistics()
+        merged = clock.elapsed()
       }
       await beatBell.wait(atMost: pause, clock.sleep)
       // Limits the rate of beats, because hints can arrive with every commit.

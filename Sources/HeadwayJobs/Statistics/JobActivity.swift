@@ -1,4 +1,4 @@
-/// What has happened to jobs in some time: numbers of events, and how long jobs have waited and run.
+/// The events of jobs in a period: their numbers, and how long jobs have waited and run.
 public struct JobActivity: Hashable, Codable, Sendable {
   /// The number of jobs that were added.
   public var enqueued = 0
@@ -10,7 +10,7 @@ public struct JobActivity: Hashable, Codable, Sendable {
   public var failed = 0
   /// The number of jobs that were cancelled.
   public var cancelled = 0
-  /// The number of attempts that have ended with an error, including those after which the job runs again.
+  /// The number of attempts that have ended with an error, even if the job runs again.
   public var failedAttempts = 0
   /// The number of attempts that have ended because their process died.
   public var crashes = 0

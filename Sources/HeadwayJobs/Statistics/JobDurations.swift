@@ -3,7 +3,7 @@ import Headway
 /// A distribution of durations, which takes little space: a histogram with logarithmic buckets.
 ///
 /// Durations are counted in microseconds, from 0 to about 400 days; others count as the nearest of these. Each doubling
-/// of the duration has eight buckets. A percentile is the middle of its bucket, so its error is at most 6.25 %.
+/// of the duration has eight buckets. A percentile is the middle of its bucket, so its error is at most 6.25%.
 /// Durations below 16 µs are exact to the microsecond.
 ///
 /// The distributions of several periods, queues or processes can be added without a further error.
@@ -13,7 +13,7 @@ public struct JobDurations: Hashable, Codable, Sendable {
   /// The number of durations in each bucket from the first to the last that is not empty.
   private var counts: [Int] = []
 
-  /// The number of binary digits that tell the buckets of a doubling apart.
+  /// The number of binary digits that number the buckets of a doubling.
   private static let digits = 3
   /// The longest duration, in microseconds.
   private static let longest: Int64 = (1 << 45) - 1
@@ -58,15 +58,15 @@ public struct JobDurations: Hashable, Codable, Sendable {
     for (index, count) in other.counts.enumerated() where count > 0 { sum.add(count, to: other.first + index) }
   }
 
-  /// Returns the duration that a part of the durations does not exceed.
+  /// Returns the duration that a percentage of the durations does not exceed.
   ///
-  /// - Parameter percent: The size of the part: 50 for the median, up to 100 for the longest duration.
-  /// - Returns: The duration, with an error of at most 6.25 %; nil if there are no durations.
+  /// - Parameter percent: The percentage: 50 for the median, 100 for the longest duration.
+  /// - Returns: The duration, with an error of at most 6.25%; nil if there are no durations.
   /// - Precondition: `percent` is from 0 to 100.
   /// - Complexity: O(1): there are about 350 buckets.
   public func percentile(_ percent: Double) -> Duration? {
     require(
-      (0...100).contains(percent), "A percentile of durations is computed for \(percent) %: use a number from 0 to 100."
+      (0...100).contains(percent), "A percentile of durations is computed for \(percent): use a number from 0 to 100."
     )
     let total = count
     guard total > 0 else { return nil }
@@ -93,14 +93,14 @@ public struct JobDurations: Hashable, Codable, Sendable {
   private static func bucket(of value: Int64) -> Int {
     guard value >= 1 << digits else { return Int(value) }
     let shift = Int64.bitWidth - 1 - value.leadingZeroBitCount - digits
-    return shift << digits + Int(value >> shift)
+    return (shift << digits) + Int(value >> shift)
   }
 
   /// The shortest duration of a bucket, in microseconds.
   private static func lowerBound(of bucket: Int) -> Int64 {
     guard bucket >= 2 << digits else { return Int64(bucket) }
-    let shift = bucket >> digits - 1
-    return Int64(bucket - shift << digits) << shift
+    let shift = (bucket >> digits) - 1
+    return Int64(bucket - (shift << digits)) << shift
   }
 
   private static func middle(of bucket: Int) -> Duration {

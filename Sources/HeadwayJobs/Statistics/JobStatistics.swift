@@ -1,6 +1,6 @@
-/// What has happened to the jobs of a store, by time, queue and kind.
+/// The events of the jobs of a store, by time, queue and kind.
 ///
-/// A store counts in the transactions that change the jobs. Therefore, the numbers are those of all processes, and they
+/// A store counts in the transactions that change the jobs. Therefore, the numbers include all processes, and they
 /// remain correct if a process is killed.
 ///
 /// ```swift
@@ -49,7 +49,7 @@ public struct JobStatistics: Hashable, Codable, Sendable {
     public var queue: String
     /// The kind; ``JobStatistics/rest`` for the jobs that are counted together.
     public var kind: JobKind
-    /// What has happened to the jobs.
+    /// The events of the jobs.
     public var activity: JobActivity
 
     /// Creates a group.
@@ -65,16 +65,16 @@ public struct JobStatistics: Hashable, Codable, Sendable {
 
   /// The time that the statistics describe.
   public var span: Span
-  /// The periods, oldest first. Periods without activity are included.
+  /// The periods, oldest first, including periods without activity.
   public var periods: [Period]
 
   /// The name of the queue and of the kind of jobs that are counted together.
   ///
-  /// In each hour, a store counts the first ``maxGroupCount`` pairs of a queue and a kind by themselves. It counts the
+  /// In each hour, a store counts the first ``maxGroupCount`` pairs of a queue and a kind separately. It counts the
   /// jobs of all other pairs together, under this name.
   public static let rest = "*"
 
-  /// The number of pairs of a queue and a kind that a store counts by themselves in an hour.
+  /// The number of pairs of a queue and a kind that a store counts separately in an hour.
   public static let maxGroupCount = 250
 
   /// Creates statistics.
@@ -161,7 +161,7 @@ extension [JobStatistics.Group] {
 }
 
 extension StoreTime {
-  /// Returns the last time that is not later, and is a multiple of a duration after the beginning of 1970.
+  /// Rounds a time down to a multiple of a duration since the beginning of 1970.
   func rounded(downTo length: Duration) -> StoreTime {
     let unit = (StoreTime(microseconds: 0) + length).microseconds
     let remainder = microseconds % unit

@@ -8,6 +8,12 @@
   public func statistics(over span: JobStatistics.Span, queue: String?) -> JobStatistics {
     JobStatistics(span: span, endingAt: now)
   }
+
+  /// False.
+  public var keepsStatistics: Bool { false }
+
+  /// Does nothing.
+  public func mergeStatistics() {}
 }
 
 extension Jobs {

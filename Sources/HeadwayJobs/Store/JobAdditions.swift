@@ -157,6 +157,7 @@ extension JobRows {
     if !additions.timedKeys.isEmpty { try hold(additions.timedKeys) }
     try put(additions.replaced.sorted().compactMap { additions.replaceable[$0] })
     for (jobs, count) in additions.held { try addUnmet(count, to: jobs) }
+    for job in additions.jobs + additions.finished { activity.note(.enqueued, of: job) }
     if !additions.jobs.isEmpty { try insert(additions.jobs) }
     for job in additions.jobs { try noteUnfinished(job) }
     if !additions.edges.isEmpty { try insert(additions.edges) }

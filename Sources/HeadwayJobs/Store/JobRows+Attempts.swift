@@ -25,6 +25,7 @@
         return .recorded
       }
       guard var job = jobs[id] else { return .refused }
+      let claimed = job.claimedTime
       switch JobTransitions.end(&job, ending, at: now) {
       case .refused: return .refused
       case .alreadyRecorded: return .recorded
@@ -34,6 +35,7 @@
         if ending.action == .release { released.insert(id) }
         if let error = job.failure(by: ending.action) { failures.append(FailedAttempt(job, error)) }
         try note(ending.action, of: job.queue)
+        noteActivity(ending.action, queue: job.queue, kind: job.kind, claimedAt: claimed)
         return .recorded
       }
     }
@@ -55,6 +57,8 @@
     try note(ending.action, of: success.queue)
     if try queues()[success.queue]?.settings.maxRunningJobCount != nil { hints.claimableQueues.insert(success.queue) }
     hints.finished.append(ending.fence.id)
+    noteActivity(ending.action, queue: success.queue, kind: success.kind, claimedAt: success.claimedTime)
+    activity.note(.ended(.succeeded), queue: success.queue, kind: success.kind)
   }
 
   /// Returns jobs of a worker that has died or stopped to their queues, or ends them.
@@ -62,7 +66,10 @@
   /// - Returns: The IDs of the given jobs.
   public func rescue(_ jobs: [JobRecord], isCrash: Bool) throws -> [JobID] {
     var rescued = jobs
-    for index in rescued.indices { JobTransitions.rescue(&rescued[index], isCrash: isCrash, at: now) }
+    for index in rescued.indices {
+      JobTransitions.rescue(&rescued[index], isCrash: isCrash, at: now)
+      if isCrash { activity.note(.crashed, of: rescued[index]) }
+    }
     if isCrash { try note(rescued.map { FailedAttempt($0, .crash) }, in: &rescued) }
     try put(rescued)
     return jobs.map(\.id)
@@ -87,7 +94,9 @@
       return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
     }
     if let running = exchange.running { try releaseAll(of: exchange.worker, except: running) }
-    return JobExchangeAnswer(verdicts: verdicts, claimed: try claim())
+    let claimed = try claim()
+    for jobs in claimed { noteWaits(of: jobs) }
+    return JobExchangeAnswer(verdicts: verdicts, claimed: claimed)
   }
 
   /// Gives back the claimed jobs of a worker that it does not run.

@@ -93,6 +93,7 @@
         continue
       }
       hints.finished.append(job.id)
+      activity.note(.ended(job.state), of: job)
       try noteLimits(of: job)
       if job.hasDependents { ended.append(JobGraph.Standing(job)) }
       // Dependents might read the result.

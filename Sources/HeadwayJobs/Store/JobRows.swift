@@ -192,17 +192,43 @@
   /// If its number is 0, the record is new and receives the next number.
   /// ``prune()`` deletes records after ``JobsChangeRecord/retention``.
   func write(_ change: JobsChangeRecord, token: Int64) throws
+
+  // MARK: Statistics
+
+  /// What the transaction has done, for ``storeActivity()``.
+  var activity: JobActivityLog { get set }
+  /// Stores the activity of the transaction, with its time.
+  ///
+  /// The transaction must not wait for others that do the same, so add rows instead of changing stored ones.
+  func insertActivity(_ groups: [JobStatistics.Group]) throws
+  /// Removes the oldest activity that is not part of a period yet, up to a limit.
+  func takeActivity(limit: Int) throws -> [CountedActivity]
+  /// Returns the rows of periods.
+  func statistics(in periods: [StatisticsPeriod]) throws -> [StatisticsRow]
+  /// Inserts or replaces the rows of periods.
+  func putStatistics(_ rows: [StatisticsRow]) throws
+  /// Deletes the rows of periods that begin before a time, oldest first, up to ``JobCommand/maxChangedCount``.
+  func deleteStatistics(of level: StatisticsPeriod.Level, before time: StoreTime) throws
 }
 
 /// A job whose success was recorded without reading the job.
 @_spi(JobStore) public struct JobSuccess: Hashable, Sendable {
-  /// The queue of the job, which can be empty if no queue has settings.
+  /// The queue of the job.
   public let queue: String
+  /// The kind of the job.
+  public let kind: JobKind
+  /// When the attempt began.
+  public let claimedTime: StoreTime?
   /// Whether other jobs wait for the job, or have waited for it.
   public let hasDependents: Bool
 
   /// Creates the description of a success.
-  public init(queue: String, hasDependents: Bool) { (self.queue, self.hasDependents) = (queue, hasDependents) }
+  public init(queue: String, kind: JobKind, claimedTime: StoreTime?, hasDependents: Bool) {
+    self.queue = queue
+    self.kind = kind
+    self.claimedTime = claimedTime
+    self.hasDependents = hasDependents
+  }
 }
 
 // Requirements that most stores need not implement.

@@ -290,6 +290,17 @@ public struct JobStoreAccess: Sendable {
   /// - Throws: ``JobError``.
   func statistics(over span: JobStatistics.Span, queue: String?) async throws -> JobStatistics
 
+  /// Whether the store keeps statistics; false by default.
+  var keepsStatistics: Bool { get }
+
+  /// Adds the activity of earlier transactions to the statistics of minutes and hours, and deletes old statistics.
+  ///
+  /// Workers call this function every ten seconds. The numbers that ``statistics(over:queue:)`` returns don't change.
+  /// The default implementation does nothing.
+  ///
+  /// - Throws: ``JobError``.
+  func mergeStatistics() async throws
+
   /// Checks the database of the store: versions, settings, space, and what slows it down.
   ///
   /// The default implementation returns nothing.

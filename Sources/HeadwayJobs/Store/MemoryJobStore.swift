@@ -273,6 +273,23 @@ public final class MemoryJobStore: JobStore {
     return read { $0.snapshot(parts, at: now) }
   }
 
+  /// Whether the store keeps statistics: true.
+  public var keepsStatistics: Bool { true }
+
+  /// Returns what has happened to the jobs in a time until now.
+  ///
+  /// - Parameters:
+  ///   - span: The time that the statistics describe.
+  ///   - queue: Only jobs of this queue are counted; nil for all.
+  /// - Returns: The activity in each period, by queue and kind.
+  public func statistics(over span: JobStatistics.Span, queue: String?) -> JobStatistics {
+    var sum = StatisticsSum(over: span, queue: queue, at: time())
+    for row in state.withLock({ $0.statistics.rows }) where row.period.level == sum.level {
+      sum.add(row.group, at: row.period.startTime)
+    }
+    return sum.result
+  }
+
   /// Returns groups of failed attempts.
   ///
   /// - Parameter id: The only group to return; nil for all.
@@ -310,6 +327,7 @@ public final class MemoryJobStore: JobStore {
       rows.begin(at: now)
       let result = try body(rows)
       try rows.settle()
+      try rows.storeActivity()
       return (result, rows.hints)
     }
     observers.send(hints)

@@ -8,10 +8,13 @@ final class MemoryRows: MemoryTableRows {
   var ended: [JobGraph.Standing] = []
   var meetBudget = 0
   var cascadeBudget = 0
+  var activity = JobActivityLog()
+  /// The statistics, which are the only rows that are not in ``memory``, because other stores don't keep them there.
+  private(set) var statistics = StatisticsTable()
 
   /// Begins a transaction.
   func begin(at now: StoreTime) {
-    (self.now, hints, ended) = (now, JobHints(), [])
+    (self.now, hints, ended, activity) = (now, JobHints(), [], JobActivityLog())
     (meetBudget, cascadeBudget) = (JobGraph.maxMetCount, JobGraph.maxCascadeCount)
     memory.limits.beginChanges()
   }
@@ -115,4 +118,11 @@ final class MemoryRows: MemoryTableRows {
   // MARK: Changes by people
 
   func write(_ change: JobsChangeRecord, token: Int64) { memory.put(MemoryChange(change, token: token)) }
+
+  // MARK: Statistics
+
+  func insertActivity(_ groups: [JobStatistics.Group]) {
+    for group in groups { statistics.add(group, at: now, now: now) }
+    statistics.settle(at: now)
+  }
 }

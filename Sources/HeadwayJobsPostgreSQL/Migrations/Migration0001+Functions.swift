@@ -88,7 +88,11 @@ extension Migration0001 {
         CASE WHEN enqueue.limit_key IS NOT NULL THEN coalesce(enqueue.further, '-') END,
         CASE WHEN holds THEN enqueue.unique_key END)
         ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING;
-        IF FOUND THEN RETURN; END IF;
+        IF FOUND THEN
+          INSERT INTO headway.activity (counted, queue, kind, enqueued)
+          VALUES (moment, enqueue.queue, enqueue.kind, 1);
+          RETURN;
+        END IF;
         SELECT j.id INTO enqueue.id FROM headway.job j WHERE j.unique_key = enqueue.unique_key;
         is_new := false;
         IF FOUND THEN RETURN; END IF;
@@ -145,6 +149,20 @@ extension Migration0001 {
       CASE nspname WHEN 'headway' THEN 'headway_jobs' ELSE 'headway_jobs_' || nspname END, chr(31) || 'q' || queue)
     FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE pg_class.oid = 'headway.job'::regclass
     $body$;
+    -- Returns the distribution of one duration.
+    --
+    -- The bytes are those of `JobDurations.stored`: the number of the bucket in one or two bytes, and its count.
+    CREATE FUNCTION headway.stored_duration(duration interval) RETURNS bytea LANGUAGE sql IMMUTABLE AS $body$
+    SELECT CASE WHEN bucket < 128 THEN set_byte(decode('0001', 'hex'), 0, bucket)
+    ELSE set_byte(set_byte(decode('000001', 'hex'), 0, (bucket & 127) | 128), 1, bucket >> 7) END
+    FROM (
+      SELECT (shift << 3) + (value >> shift)::integer AS bucket
+      FROM (
+        SELECT value, greatest(length(ltrim(value::bit(64)::text, '0')) - 4, 0) AS shift
+        FROM (
+          SELECT least(greatest((extract(epoch FROM $1) * 1000000)::bigint, 0), (1::bigint << 45) - 1) AS value
+        ) exact) digits) found
+    $body$;
     -- Settles the edges of jobs that have succeeded in a transaction of another client, up to a limit.
     CREATE FUNCTION headway.meet(ends bigint[], successes boolean[], edges bigint, moment timestamptz) RETURNS void
     LANGUAGE sql AS $body$
@@ -166,9 +184,11 @@ extension Migration0001 {
       moment timestamptz := clock_timestamp();
       flags smallint;
       queue text;
+      kind text;
+      claimed timestamptz;
     BEGIN
-      SELECT j.flags, j.queue INTO flags, queue FROM headway.job j WHERE j.id = finish.job
-      AND j.attempt = finish.attempt AND j.epoch = finish.epoch AND j.owner = finish.owner
+      SELECT j.flags, j.queue, j.kind, j.claimed INTO flags, queue, kind, claimed FROM headway.job j
+      WHERE j.id = finish.job AND j.attempt = finish.attempt AND j.epoch = finish.epoch AND j.owner = finish.owner
       AND j.\(JobSQL.isRunning) FOR UPDATE;
       IF NOT FOUND THEN RETURN; END IF;
       WITH gone AS (DELETE FROM headway.job j WHERE j.id = finish.job RETURNING j.*)
@@ -178,6 +198,8 @@ extension Migration0001 {
       SELECT id, queue, kind, version, \(JobState.succeeded.rawValue), priority, position, deadline, enqueued, claimed,
       first_claimed, attempt, crashes, snoozes, epoch, owner, progress, progress_text, settings, history, payload,
       ready, moment, moment + greatest(finish.keep, interval '1 minute'), finish.result FROM gone;
+      INSERT INTO headway.activity (counted, queue, kind, succeeded, runs)
+      VALUES (moment, queue, kind, 1, headway.stored_duration(moment - claimed));
       DELETE FROM headway.checkpoint c WHERE c.job = finish.job;
       UPDATE headway.queue q SET failures = 0 WHERE q.name = queue AND q.failure_limit IS NOT NULL AND q.failures > 0;
       IF flags & \(JobRow.hasDependents) <> 0 THEN
@@ -202,7 +224,7 @@ extension Migration0001 {
     $body$;
     -- Not every role may call the functions that run as the owner of the tables.
     REVOKE EXECUTE ON FUNCTION headway.pending_count, headway.enqueue, headway.signal, headway.notify, headway.meet,
-    headway.finish, headway.write_receipt, headway.read_receipt FROM PUBLIC;
+    headway.stored_duration, headway.finish, headway.write_receipt, headway.read_receipt FROM PUBLIC;
     """
 }
 #endif

@@ -104,6 +104,21 @@ enum Migration0001 {
     CREATE UNIQUE INDEX change_token ON headway.change (token);
     CREATE INDEX change_job ON headway.change (job, number) WHERE job > 0;
     CREATE INDEX change_time ON headway.change (time);
+    -- What transactions have done to jobs and has not been merged into the statistics. Rows are only added and deleted,
+    -- so that transactions don't wait for each other. Waits and runs: distributions.
+    CREATE TABLE headway.activity (
+      counted timestamptz NOT NULL, queue text NOT NULL, kind text NOT NULL, enqueued bigint NOT NULL DEFAULT 0,
+      restarted bigint NOT NULL DEFAULT 0, succeeded bigint NOT NULL DEFAULT 0, failed bigint NOT NULL DEFAULT 0,
+      cancelled bigint NOT NULL DEFAULT 0, failed_attempts bigint NOT NULL DEFAULT 0,
+      crashes bigint NOT NULL DEFAULT 0, waits bytea, runs bytea)
+    WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+    CREATE INDEX activity_counted ON headway.activity (counted);
+    -- Statistics. Level: 0 minutes, 1 hours, 2 all time, whose queue and kind are *.
+    CREATE TABLE headway.statistic (
+      level smallint, start timestamptz, queue text COLLATE "C", kind text COLLATE "C", enqueued bigint NOT NULL,
+      restarted bigint NOT NULL, succeeded bigint NOT NULL, failed bigint NOT NULL, cancelled bigint NOT NULL,
+      failed_attempts bigint NOT NULL, crashes bigint NOT NULL, waits bytea, runs bytea,
+      PRIMARY KEY (level, start, queue, kind)) WITH (fillfactor = 70);
     -- Failed attempts with the same error: the kind of the jobs, the type of the error, and its text with placeholders.
     -- Note, author and muted: who has muted the group, when, and why.
     CREATE TABLE headway.error (

@@ -63,6 +63,8 @@ enum StoreLock: Int32, Sendable {
   case advance = 3
   /// The process that migrates the tables holds it.
   case migration = 4
+  /// The process that merges statistics holds it.
+  case statistics = 5
 }
 
 extension Substring {

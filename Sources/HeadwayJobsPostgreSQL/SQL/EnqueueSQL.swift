@@ -21,7 +21,10 @@ enum EnqueueSQL {
         AS x(queue, kind, version, priority, delay, start, deadline, keep, settings, payload, limit_key, slots, weight,
         further)) x
       WHERE NOT EXISTS (SELECT FROM headway.queue q WHERE q.pending IS NOT NULL AND q.name = ANY($1))
-      RETURNING id, state),
+      RETURNING id, state, queue, kind),
+    counted AS (
+      INSERT INTO headway.activity (counted, queue, kind, enqueued)
+      SELECT now, queue, kind, count(*) FROM stored, clock GROUP BY now, queue, kind),
     receipt AS (
       INSERT INTO headway.receipt (number, token, ids, are_new, stored)
       SELECT $14, $15, array_agg(id ORDER BY id), '{}', clock_timestamp() FROM stored HAVING count(*) > 0

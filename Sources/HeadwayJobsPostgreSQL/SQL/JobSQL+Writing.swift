@@ -105,7 +105,7 @@ extension JobSQL: JobStatements {
     edges AS (
       DELETE FROM headway.edge e USING gone g WHERE e.dependent = g.id
       AND NOT (g.keep > 0 OR g.flags & \(JobRow.hasDependents) <> 0))
-    SELECT id, flags, queue FROM gone
+    SELECT id, flags, queue, kind, claimed FROM gone
     """
   /// Claims waiting jobs, whose rows are locked; by the primary key.
   static let claim = """
@@ -115,7 +115,7 @@ extension JobSQL: JobStatements {
     WHERE id = ANY($1)
     """
 
-  private static func insertion(into table: String, _ columns: [String]) -> String {
+  static func insertion(into table: String, _ columns: [String]) -> String {
     let parameters = columns.indices.map { "$\($0 + 1)" }
     return "INSERT INTO \(table) (\(list(columns))) SELECT * FROM unnest(\(list(parameters)))"
   }

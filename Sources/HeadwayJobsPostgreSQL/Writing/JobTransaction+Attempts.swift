@@ -12,14 +12,17 @@ extension JobTransaction {
       { success, values in
         JobRow.write(success.fence, to: &values)
         values.add(success.result?.bytes)
-      }, constants: { $0.add(now) }, { (id: $0.id(0), flags: $0.int(1), queue: $0.text(2)) })
+      }, constants: { $0.add(now) }
+    ) { row in
+      let flags = row.int(1)
+      let success = JobSuccess(
+        queue: row.text(2), kind: row.kind(3), claimedTime: row.optional(4, row.time),
+        hasDependents: flags & JobRow.hasDependents != 0)
+      return (id: row.id(0), success: success, hasCheckpoints: flags & JobRow.hasCheckpoints != 0)
+    }
     // A separate statement, which sees a signal that was committed while the first one waited for the job's row.
-    let steps = succeeded.filter { $0.flags & JobRow.hasCheckpoints != 0 }
-    try deleteCheckpoints(of: steps.map(\.id).sorted())
-    return Dictionary(
-      uniqueKeysWithValues: succeeded.map { id, flags, queue in
-        (id, JobSuccess(queue: queue, hasDependents: flags & JobRow.hasDependents != 0))
-      })
+    try deleteCheckpoints(of: succeeded.filter(\.hasCheckpoints).map(\.id).sorted())
+    return Dictionary(uniqueKeysWithValues: succeeded.map { ($0.id, $0.success) })
   }
 
   /// Notes failed attempts, which ``writeErrors()`` writes.

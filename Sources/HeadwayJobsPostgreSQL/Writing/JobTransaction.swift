@@ -31,6 +31,7 @@ final class JobTransaction: SQLJobRows {
   typealias Errors = ErrorSQL
   typealias Limits = LimitSQL
   typealias Schedules = ScheduleSQL
+  typealias Statistics = StatisticsSQL
 
   let session: PostgresSession
   let schema: SchemaName
@@ -42,6 +43,7 @@ final class JobTransaction: SQLJobRows {
   var waitingAgain: [ClaimMarks.Place] = []
   var knownQueues: [String: JobQueueRecord]?
   var ended: [JobGraph.Standing] = []
+  var activity = JobActivityLog()
   var meetBudget = JobGraph.maxMetCount
   var cascadeBudget = JobGraph.maxCascadeCount
   /// The attempts that have failed in this transaction, by the groups of their errors.

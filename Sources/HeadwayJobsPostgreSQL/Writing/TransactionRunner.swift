@@ -45,6 +45,7 @@ struct TransactionRunner: Sendable {
       let transaction = try begin(session, hold)
       let answer = try body(transaction)
       try transaction.settle()
+      try transaction.storeActivity()
       try transaction.writeErrors()
       try commit(session)
       marks.moveBack(to: transaction.waitingAgain)
@@ -111,6 +112,7 @@ struct TransactionRunner: Sendable {
       do {
         let answer = try body(transaction)
         try transaction.settle()
+        try transaction.storeActivity()
         try transaction.writeErrors()
         if isRepeatable { _ = try session.run(Statement(SessionSQL.endChanges)) }
         return (answer, transaction.hints)

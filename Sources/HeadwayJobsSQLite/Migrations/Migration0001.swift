@@ -100,6 +100,18 @@ enum Migration0001 {
     CREATE UNIQUE INDEX headway_change_token ON headway_change(token);
     CREATE INDEX headway_change_job ON headway_change(job, number) WHERE job > 0;
     CREATE INDEX headway_change_time ON headway_change(time);
+    -- What transactions have done to jobs and has not been merged into the statistics. Waits and runs: distributions.
+    CREATE TABLE headway_activity (
+      id INTEGER PRIMARY KEY, counted INTEGER NOT NULL, queue TEXT NOT NULL, kind TEXT NOT NULL,
+      enqueued INTEGER NOT NULL, restarted INTEGER NOT NULL, succeeded INTEGER NOT NULL, failed INTEGER NOT NULL,
+      cancelled INTEGER NOT NULL, failed_attempts INTEGER NOT NULL, crashes INTEGER NOT NULL, waits BLOB, runs BLOB)
+      STRICT;
+    -- Statistics. Level: 0 minutes, 1 hours, 2 all time, whose queue and kind are *.
+    CREATE TABLE headway_statistic (
+      level INTEGER NOT NULL, start INTEGER NOT NULL, queue TEXT NOT NULL, kind TEXT NOT NULL,
+      enqueued INTEGER NOT NULL, restarted INTEGER NOT NULL, succeeded INTEGER NOT NULL, failed INTEGER NOT NULL,
+      cancelled INTEGER NOT NULL, failed_attempts INTEGER NOT NULL, crashes INTEGER NOT NULL, waits BLOB, runs BLOB,
+      PRIMARY KEY (level, start, queue, kind)) STRICT, WITHOUT ROWID;
     -- Failed attempts with the same error: the kind of the jobs, the type of the error, and its text with placeholders.
     -- Note, author and muted: who has muted the group, when, and why.
     CREATE TABLE headway_error (

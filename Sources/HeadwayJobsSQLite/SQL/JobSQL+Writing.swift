@@ -55,7 +55,8 @@ extension JobSQL: JobStatements {
   /// The requirements for the success of an attempt; by the primary key.
   ///
   /// The statements of a success have no `RETURNING` clauses, because SQLite would create a table for each execution.
-  static let findSucceeding = "SELECT flags, keep, queue FROM headway_job WHERE \(isRun) AND keep NOT NULL"
+  static let findSucceeding =
+    "SELECT flags, keep, queue, kind, claimed FROM headway_job WHERE \(isRun) AND keep NOT NULL"
   /// Claims a waiting job; by the primary key.
   ///
   /// The parameters are the ID of the job, the worker, the time, the epoch and the attempt.

@@ -61,9 +61,9 @@ enum JobSQL {
     FROM headway_job WHERE id = ?1
     """
 
-  private static func list(_ columns: [String]) -> String { columns.joined(separator: ", ") }
+  static func list(_ columns: [String]) -> String { columns.joined(separator: ", ") }
 
-  private static func insertion(
+  static func insertion(
     _ verb: String, into table: String, _ columns: [String], rowCount: Int = 1
   ) -> String {
     let row = "(\(list(columns.map { _ in "?" })))"

@@ -17,7 +17,7 @@ extension JobTransaction {
 
   /// Records a success; returns nil if the attempt does not run the job, or the ending needs the general path.
   private func succeed(_ fence: JobFence, _ result: JobPayload?) throws -> JobSuccess? {
-    guard let (flags, keep, queue) = try succeeding(fence) else { return nil }
+    guard let (flags, keep, queue, kind, claimed) = try succeeding(fence) else { return nil }
     let (id, hasDependents) = (fence.id, flags & JobRow.hasDependents != 0)
     if keep > 0 || hasDependents {
       let copy = try statement(JobSQL.copySucceeded)
@@ -31,19 +31,20 @@ extension JobTransaction {
     }
     try run(JobSQL.deleteUnfinished, for: [id])
     if flags & JobRow.hasCheckpoints != 0 { try deleteCheckpoints(of: [id]) }
-    return JobSuccess(queue: queue, hasDependents: hasDependents)
+    return JobSuccess(queue: queue, kind: kind, claimedTime: claimed, hasDependents: hasDependents)
   }
 
   /// Returns the properties of a job that a success requires.
   ///
-  /// - Returns: The flags of the job, how long it is kept, and its queue, or an empty string if no queue has settings.
-  private func succeeding(_ fence: JobFence) throws -> (flags: Int, keep: Int64, queue: String)? {
-    let haveSettings = try !queues().isEmpty
+  /// - Returns: The flags of the job, how long it is kept, its queue and kind, and when the attempt began.
+  private func succeeding(
+    _ fence: JobFence
+  ) throws -> (flags: Int, keep: Int64, queue: String, kind: JobKind, claimed: StoreTime?)? {
     let row = try statement(JobSQL.findSucceeding)
     JobRow.bind(fence, to: row)
     defer { row.reset() }
     guard try row.step() else { return nil }
-    return (row.int(0), row.int64(1), haveSettings ? row.text(2) : "")
+    return (row.int(0), row.int64(1), row.text(2), row.kind(3), row.optional(4, row.time))
   }
 }
 #endif

@@ -14,6 +14,7 @@ final class JobTransaction: SQLJobRows {
   typealias Errors = ErrorSQL
   typealias Limits = LimitSQL
   typealias Schedules = ScheduleSQL
+  typealias Statistics = StatisticsSQL
 
   let database: Database
   let now: StoreTime
@@ -21,6 +22,7 @@ final class JobTransaction: SQLJobRows {
   var hints = JobHints()
   var knownQueues: [String: JobQueueRecord]?
   var ended: [JobGraph.Standing] = []
+  var activity = JobActivityLog()
   var meetBudget = JobGraph.maxMetCount
   var cascadeBudget = JobGraph.maxCascadeCount
   var knownDefinitions: ScheduleRow.KnownDefinitions = [:]
@@ -55,6 +57,7 @@ final class JobTransaction: SQLJobRows {
   struct Mark {
     fileprivate let hints: JobHints
     fileprivate let counters: Counters?
+    fileprivate let activityCount: Int
   }
 
   init(_ database: Database, at now: StoreTime) {
@@ -104,10 +107,13 @@ final class JobTransaction: SQLJobRows {
     }
   }
 
-  var mark: Mark { Mark(hints: hints, counters: counters) }
+  var mark: Mark { Mark(hints: hints, counters: counters, activityCount: activity.count) }
 
   /// Restores the state at a mark, after the request has changed nothing or its savepoint was rolled back.
-  func restore(_ mark: Mark) { (hints, counters, knownQueues, ended) = (mark.hints, mark.counters, nil, []) }
+  func restore(_ mark: Mark) {
+    (hints, counters, knownQueues, ended) = (mark.hints, mark.counters, nil, [])
+    activity.truncate(to: mark.activityCount)
+  }
 
   // MARK: Numbers
 
@@ -124,8 +130,10 @@ final class JobTransaction: SQLJobRows {
     return counters?.current[number.rawValue] ?? 0
   }
 
-  /// Stores the assigned numbers; call it before the commit, and before other code uses the connection.
+  /// Stores the assigned numbers and the activity; call it before the commit, and before other code uses the
+  /// connection.
   func storeCounters() throws {
+    try storeActivity()
     guard let used = counters else { return }
     counters = nil
     let changed = Number.allCases.filter { used.current[$0.rawValue] != used.stored[$0.rawValue] }

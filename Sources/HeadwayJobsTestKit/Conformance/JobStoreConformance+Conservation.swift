@@ -4,7 +4,7 @@ import HeadwayTestKit
 
 extension JobStoreConformance {
   static let conservation = [
-    JobStoreCheck("J130, J131: after random commands, each job is in one state and queue, and has ended once") {
+    JobStoreCheck("J130, J131, J326: after random commands, each job is in one state and queue, and has ended once") {
       probe in
       for seed in 1...2 as ClosedRange<UInt64> {
         do {
@@ -157,6 +157,18 @@ private struct JobAudit {
     }
   }
 
+  /// Checks that the jobs that were added and have not ended are unfinished.
+  private func checkStatistics(unfinishedCount: Int) async throws {
+    guard probe.store.keepsStatistics else { return }
+    let total = try await probe.store.statistics(over: .hour, queue: nil).total
+    try probe.expect(
+      total.enqueued + total.restarted - total.ended, unfinishedCount, "the number of unfinished jobs in the statistics"
+    )
+    probe.fixture.advanceClock(by: .seconds(11))
+    try await probe.store.mergeStatistics()
+    try probe.expect(try await probe.store.statistics(over: .hour, queue: nil).total, total, "the merged statistics")
+  }
+
   /// Checks that each job that was stored and not deleted is in one state and queue.
   private func check() async throws {
     let stored = try await probe.store.jobs(.all, after: nil, limit: 10_000)
@@ -168,6 +180,7 @@ private struct JobAudit {
       let listed = try await probe.store.jobs(JobFilter(states: [state]), after: nil, limit: 10_000).map(\.id)
       try probe.expect(listed, stored.filter { $0.state == state }.map(\.id), "the jobs in the state \(state)")
     }
+    try await checkStatistics(unfinishedCount: stored.count(where: { !$0.state.isFinished }))
     for job in stored {
       try probe.expect(job.state.isFinished, job.finishedTime != nil, "whether job \(job.id) has a time of its end")
     }

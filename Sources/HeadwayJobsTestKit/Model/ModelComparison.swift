@@ -55,7 +55,7 @@ final class ModelComparison: Sendable {
     return expected
   }
 
-  /// Compares all jobs, and the order of those that wait.
+  /// Compares all jobs, the order of those that wait, and the statistics.
   func compareJobs() async throws {
     let expected = model.jobs(.all, after: nil, limit: .max)
     let stored = try await fixture.store.jobs(.all, after: nil, limit: .max)
@@ -71,6 +71,19 @@ final class ModelComparison: Sendable {
     let (order, modelOrder) = (waitingOrder(of: actual), waitingOrder(of: expected))
     guard order == modelOrder else {
       throw JobStoreDefect(description: "jobs wait in the store in the order \(order), and in the model \(modelOrder)")
+    }
+    try await compareStatistics()
+  }
+
+  private func compareStatistics() async throws {
+    guard fixture.store.keepsStatistics else { return }
+    try await other.mergeStatistics()
+    for span in JobStatistics.Span.allCases {
+      let expected = model.statistics(over: span, queue: nil)
+      let actual = try await fixture.store.statistics(over: span, queue: nil)
+      for (period, model) in zip(actual.periods, expected.periods) where period != model {
+        throw JobStoreDefect(description: "the store has the statistics\n  \(period)\nand the model\n  \(model)")
+      }
     }
   }
 

@@ -63,7 +63,7 @@ def keeps_what_is_touched(driver, program, said):
     press(driver, "Save")
     assert "The job is changed." in driver.text("main"), driver.text("main")
     driver.open(program.origin + "/queues")
-    field = "[...document.querySelectorAll('.queue')].find(q => q.dataset.key === 'images').querySelector('[name=limit]')"
+    field = "[...document.querySelectorAll('.queue')].find(q => q.querySelector('h2').textContent === 'images').querySelector('[name=limit]')"
     driver.run(f"const field = {field}; field.focus(); field.value = '77'")
     change(driver, action="resume", queue="images")
     driver.wait("the queue is resumed", lambda: "paused" not in driver.run(f"return {field}.closest('.queue').textContent"))

@@ -21,7 +21,7 @@ def check(driver, program, said):
         begin()
         driver.wait(f"the page states that the {name} is gone", lambda: not is_live(driver))
         text = driver.text("#warning")
-        assert re.match(r"Not connected since \d.*, so this page is out of date\. .+", text), text
+        assert re.match(r"Not connected since \d.* UTC\. The page shows the state at that time\. .+", text), text
         height = driver.run("return document.querySelector('#warning').getBoundingClientRect().height")
         assert height > 20, height
         end()

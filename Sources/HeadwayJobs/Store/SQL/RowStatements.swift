@@ -142,3 +142,17 @@
   /// Deletes a schedule and returns its name: name.
   static var delete: String { get }
 }
+
+/// Statements about statistics.
+@_spi(JobStore) public protocol StatisticsStatements {
+  /// Inserts activity: time, and the columns of ``ActivityColumns``.
+  static var insertActivity: String { get }
+  /// Deletes the oldest activity and returns its time and its columns: limit.
+  static var takeActivity: String { get }
+  /// Returns the rows of periods, as ``ActivityColumns/readRow(_:)`` expects: levels, beginnings.
+  static var find: String { get }
+  /// Inserts or replaces rows of periods: level, beginning, and the columns of ``ActivityColumns``.
+  static var put: String { get }
+  /// Deletes the first rows of a level that begin before a time: level, time, limit.
+  static var deleteExpired: String { get }
+}

@@ -21,6 +21,8 @@
   associatedtype Limits: LimitStatements
   /// The statements about schedules.
   associatedtype Schedules: ScheduleStatements
+  /// The statements about statistics.
+  associatedtype Statistics: StatisticsStatements
 
   /// The queues that are paused or have settings, or nil if they have not been read.
   var knownQueues: [String: JobQueueRecord]? { get set }

@@ -7,6 +7,12 @@
   /// - Throws: ``JobError``.
   func readState<Answer: Sendable>(_ body: @escaping @Sendable (any StoreReader) throws -> Answer) async throws
     -> Answer
+
+  /// Calls ``JobRows/mergeActivity()`` in a transaction, unless another process does it now.
+  ///
+  /// - Returns: Whether there might be more activity to merge.
+  /// - Throws: ``JobError``.
+  func mergeActivity() async throws -> Bool
 }
 
 @_spi(JobStore) extension SQLJobStore {
@@ -87,6 +93,31 @@
   /// - Throws: ``JobError``.
   public func snapshot(_ parts: JobsSnapshot.Parts) async throws -> JobsSnapshot {
     try await readState { try $0.snapshot(parts) }
+  }
+
+  /// Whether the store keeps statistics: true.
+  public var keepsStatistics: Bool { true }
+
+  /// Returns what has happened to the jobs in a time until now.
+  ///
+  /// - Parameters:
+  ///   - span: The time that the statistics describe.
+  ///   - queue: Only jobs of this queue are counted; nil for all.
+  /// - Returns: The activity in each period, by queue and kind.
+  /// - Throws: ``JobError``.
+  public func statistics(over span: JobStatistics.Span, queue: String?) async throws -> JobStatistics {
+    try await readState { try $0.statistics(over: span, queue: queue) }
+  }
+
+  /// Adds the activity of earlier transactions to the statistics of minutes and hours, and deletes old statistics.
+  ///
+  /// An idle store writes nothing.
+  ///
+  /// - Throws: ``JobError``.
+  public func mergeStatistics() async throws {
+    guard try await readState({ try $0.mustMergeActivity() }) else { return }
+    var count = 0
+    while try await mergeActivity(), count < StatisticsSQL.maxMergeCount { count += 1 }
   }
 
   /// Returns groups of failed attempts.

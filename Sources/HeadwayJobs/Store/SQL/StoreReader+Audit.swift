@@ -20,7 +20,7 @@
   /// - Throws: The error of the database.
   /// - Returns: Descriptions of the defects; empty if there are none.
   public func defects(_ others: [AuditRule] = []) throws -> [String] {
-    try (AuditSQL.rules + others).compactMap(defect) + unreadableJobs()
+    try (AuditSQL.rules + others).compactMap(defect) + unreadableJobs() + statisticsDefects()
   }
 
   private func defect(_ rule: AuditRule) throws -> String? {
