@@ -9,12 +9,13 @@ public import HeadwayJobs
 /// import HeadwayJobs
 /// import Hummingbird
 ///
-/// @Sendable func isAdministrator(_ request: Request) async throws -> Bool { false }
+/// // Returns the name of the administrator who has sent a request, for example from a session.
+/// @Sendable func administrator(_ request: Request) async throws -> String? { nil }
 ///
 /// let jobs = Jobs(MemoryJobStore())
 /// let router = Router()
 /// JobsDashboard(jobs).addRoutes(to: router, at: "/jobs") { request, context in
-///   try await isAdministrator(request) ? .changes : .none
+///   try await administrator(request).map { .changes(as: $0) } ?? .none
 /// }
 /// ```
 ///
@@ -39,16 +40,6 @@ public struct JobsDashboard: Sendable {
 
     /// Creates options with default values.
     public init() {}
-  }
-
-  /// The rights of a person.
-  public enum Access: Hashable, Sendable {
-    /// Nothing: requests are rejected.
-    case none
-    /// See all pages.
-    case reading
-    /// See all pages, and change jobs, queues and schedules.
-    case changes
   }
 
   /// The keys whose values are not shown by default.

@@ -9,7 +9,7 @@ import NIOHTTP1
 import Testing
 
 @Suite("The pages of the dashboard", .hangLimit) struct PageTests {
-  static let paths = ["/", "/queues", "/jobs", "/errors", "/trends", "/schedules", "/workers", "/health"]
+  static let paths = ["/", "/queues", "/jobs", "/errors", "/trends", "/schedules", "/workers", "/changes", "/health"]
 
   @Test("J150: each page of an empty store is complete and links to the other pages", arguments: paths)
   func empty(path: String) async throws {

@@ -93,6 +93,7 @@ import Testing
           case "pending_count": "'default', 1"
           case "read_receipt": "1, 1"
           case "signal": "1, 'go'"
+          case "stored_duration": "'1 s'"
           case "write_receipt": "1, 1, '{1}', '{}'"
           default: ""
           }
@@ -137,8 +138,10 @@ import Testing
       .enqueue: calls("enqueue", "notify", "pending_count", "read_receipt", "write_receipt")
         .union(verbs("SELECT").filter { $0.hasSuffix(" meta") || $0.hasSuffix(" queue") }),
       .read: verbs("SELECT"),
-      .work: calls("enqueue", "notify", "pending_count", "read_receipt", "write_receipt", "meet", "finish", "signal")
-        .union(verbs("SELECT")).union(verbs("INSERT", "UPDATE", "DELETE", "LOCK"))
+      .work: calls(
+        "enqueue", "notify", "pending_count", "read_receipt", "write_receipt", "meet", "stored_duration", "finish",
+        "signal"
+      ).union(verbs("SELECT")).union(verbs("INSERT", "UPDATE", "DELETE", "LOCK"))
         .union(statements.filter { $0.contains("nextval") }),
     ]
     for privilege in PostgresJobStore.Privilege.allCases {

@@ -17,6 +17,8 @@ import Testing
       ("failed at 2026-11-30T14:03:05.123Z", "failed at #Z"),
       ("connect to 10.0.0.12:5432 timed out after 30s", "connect to # timed out after #s"),
       ("host8 answered 503", "host# answered #"),
+      ("HTTP/1.1 503 from host 12", "HTTP/# 503 from host #"),
+      ("Status code: 404, item 404, code 5", "Status code: 404, item #, code #"),
       ("mail to anna.smith-2@mail.example.com. Try again.", "mail to #. Try again."),
       ("the file “a.csv” or 'b.csv' or `c` or \"d e\" is missing", "the file “…” or '…' or `…` or \"…\" is missing"),
       ("it can't be read, because it isn't open", "it can't be read, because it isn't open"),

@@ -20,6 +20,7 @@ enum Entry: Codable {
   case turn(MemoryLimits.TurnKey, key: String?, isPlainNext: Bool, heavyJobs: [JobID], lastGroup: String?)
   case error(JobErrorGroup)
   case noError(JobErrorGroup.ID)
+  case change(MemoryChange)
   case numbers(MemoryJobs.LastNumbers)
 
   static func edge(_ edge: JobEdge) -> Entry {
@@ -68,6 +69,7 @@ extension MemoryJobs {
       limits.keep(turn, at: place)
     case .error(let group): errors[group.id] = group
     case .noError(let id): errors[id] = nil
+    case .change(let change): put(change)
     case .numbers(let numbers): lastNumbers = numbers
     }
   }
@@ -85,6 +87,7 @@ extension MemoryJobs {
     for (name, queue) in queues { entries.append(.queue(name, queue)) }
     for group in errors.values { entries.append(.error(group)) }
     for schedule in schedules.values { entries.append(.schedule(schedule)) }
+    entries += changes.map { .change($0) }
     for worker in workers.keys { entries.append(workerEntry(worker)) }
     for key in limits.bucketKeys {
       if let bucket = limits.bucket(ofKey: key) { entries.append(.bucket(key, bucket)) }

@@ -110,6 +110,7 @@ final class FileRows: MemoryTableRows {
     memory.timedKeys = memory.timedKeys.filter { $0.value.until > now }
     memory.pruneLimits(at: now)
     pruneErrors()
+    memory.pruneChanges(at: now)
     return delete(expiredJobs())
   }
 
@@ -188,6 +189,12 @@ final class FileRows: MemoryTableRows {
   func removeSchedule(_ name: String) -> Bool {
     otherEntries.append(.noSchedule(name))
     return memory.schedules.removeValue(forKey: name) != nil
+  }
+
+  // MARK: Changes by people
+
+  func write(_ change: JobsChangeRecord, token: Int64) {
+    otherEntries.append(.change(memory.put(MemoryChange(change, token: token))))
   }
 
   // MARK: Workers, which the store itself adds and removes

@@ -46,10 +46,10 @@ struct RequestHandler: Sendable {
   private func checked(
     _ request: Request, _ path: [String], _ base: String, _ tokens: ChangeTokens, _ access: JobsDashboard.Access
   ) async throws -> Response {
-    guard access != .none else { throw Refusal.noAccess }
-    let canChange = access == .changes && !dashboard.options.isReadOnly
+    guard access.role != nil else { throw Refusal.noAccess }
+    let canChange = access.role == .operate && !dashboard.options.isReadOnly
     let call = Call(
-      path: path, query: Fields(request.uri.query ?? ""), canChange: canChange, token: tokens.token)
+      path: path, query: Fields(request.uri.query ?? ""), access: access, canChange: canChange, token: tokens.token)
     if path == ["events"], request.method == .get { return try LiveEvents.response(for: dashboard.jobs) }
     let renderer = PageRenderer(dashboard, base: base)
     guard request.method == .post else { return try await renderer.response(to: call) }
@@ -61,7 +61,8 @@ struct RequestHandler: Sendable {
     let form = try await Self.form(of: request, maxSize: Self.maxFormSize + payloadSize)
     try tokens.check(form["token"])
     defer { dashboard.healthWatch.forget() }
-    let target = try await DashboardChange(form, dashboard).perform(on: dashboard.jobs)
+    let jobs = dashboard.jobs.changing(as: access.name ?? JobsDashboard.Access.unnamed)
+    let target = try await DashboardChange(form, dashboard).perform(on: jobs)
     return Response(status: .seeOther, headers: [.location: base + target])
   }
 

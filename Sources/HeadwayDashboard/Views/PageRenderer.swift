@@ -31,7 +31,7 @@ struct PageRenderer: Sendable {
   /// The names of the pages with an entry in the menu.
   private static let menu = [
     ("", "Overview"), ("queues", "Queues"), ("jobs", "Jobs"), ("errors", "Errors"), ("trends", "Trends"),
-    ("schedules", "Schedules"), ("workers", "Workers"), ("health", "Health"),
+    ("schedules", "Schedules"), ("workers", "Workers"), ("changes", "Changes"), ("health", "Health"),
   ]
 
   func response(to call: Call) async throws -> Response {
@@ -62,6 +62,7 @@ struct PageRenderer: Sendable {
     case ("trends", 1): try await trends(call)
     case ("schedules", 1): try await schedules(call)
     case ("workers", 1): try await workers(call)
+    case ("changes", 1): try await changeList(call)
     case ("health", 1): try await health(call)
     case ("confirm", 1): try await confirm(call)
     default: throw Refusal.noPage
@@ -78,6 +79,9 @@ struct PageRenderer: Sendable {
     view["home"] = base + "/"
     view["isReadOnly"] = call.map { !$0.canChange } ?? false
     view["canChange"] = call?.canChange ?? false
+    view["person"] = call?.access.name
+    view["canLogOut"] = call?.access.logOut == .form
+    if case .address(let address)? = call?.access.logOut { view["logOutURL"] = address }
     view["token"] = call?.token ?? ""
     view["zone"] = PageZone.current.name
     let current = call.map { $0.path.first == "job" || $0.path.first == "confirm" ? "jobs" : $0.path.first ?? "" }
@@ -103,10 +107,11 @@ struct PageRenderer: Sendable {
   }
 
   /// Returns the page for people who have not logged in.
-  static func loginPage(for error: any Error, base: String, acceptsPassword: Bool) -> Response {
+  static func loginPage(for error: any Error, base: String, _ people: KnownPeople) -> Response {
     let refusal = Refusal(error)
     let view: View = [
-      "message": refusal.text, "acceptsPassword": acceptsPassword, "heading": "Log in", "base": base,
+      "message": refusal.text, "acceptsPassword": people.acceptPasswords, "acceptsNames": people.acceptNames,
+      "needsName": people.needNames, "heading": "Log in", "base": base,
     ]
     return response(refusal.status, Templates.shared.render("login", view))
   }

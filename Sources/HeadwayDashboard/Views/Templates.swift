@@ -25,7 +25,7 @@ struct Templates: Sendable {
       ("schedules", PackageResources.schedules_mustache), ("workers", PackageResources.workers_mustache),
       ("trends", PackageResources.trends_mustache), ("plot", PackageResources.plot_mustache),
       ("numbers", PackageResources.numbers_mustache), ("health", PackageResources.health_mustache),
-      ("confirm", PackageResources.confirm_mustache),
+      ("confirm", PackageResources.confirm_mustache), ("changes", PackageResources.changes_mustache),
       ("message", PackageResources.message_mustache), ("login", PackageResources.login_mustache),
     ]
     for (name, bytes) in sources {

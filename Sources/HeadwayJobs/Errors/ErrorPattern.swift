@@ -1,7 +1,8 @@
 /// The text of an error without the parts that can differ between equal errors.
 ///
 /// The parts are replaced by placeholders: numbers, times, UUIDs, hexadecimal numbers, addresses of mail, and long words
-/// with many digits by `#`, and the content of quotes by `…`. A run of white space becomes a space.
+/// with many digits by `#`, and the content of quotes by `…`. A run of white space becomes a space. Three digits after
+/// the words HTTP, status, and code remain, because errors with other codes have other causes.
 ///
 /// The idea, and most of the kinds of parts, come from Sentry, which groups messages this way: see
 /// `src/sentry/grouping/parameterization.py` in the repository getsentry/sentry. Unlike Sentry, the content of all
@@ -20,6 +21,8 @@ package struct ErrorPattern {
 
   private let scalars: [Unicode.Scalar]
   private var index = 0
+  /// The last word without digits.
+  private var lastWord = 0..<0
   private var result = String.UnicodeScalarView()
 
   /// Returns the text of an error with placeholders.
@@ -123,13 +126,24 @@ package struct ErrorPattern {
     while isPartOfWord(at: end) { end += 1 }
     let word = scalars[index..<end]
     if Self.isIdentifier(word) { return replace(to: end) }
-    guard let number = word.firstIndex(where: Self.isDigit) else {
-      result.append(contentsOf: word)
-      index = end
-      return
-    }
+    let number = word.firstIndex(where: Self.isDigit) ?? end
+    if number > index { lastWord = index..<number }
     result.append(contentsOf: scalars[index..<number])
-    replace(to: numberEnd(from: number))
+    index = number
+    guard number < end else { return }
+    let numberEnd = numberEnd(from: number)
+    let digits = scalars[number..<numberEnd]
+    guard digits.count == 3, digits.allSatisfy(Self.isDigit), isStatusName(scalars[lastWord]) else {
+      return replace(to: numberEnd)
+    }
+    result.append(contentsOf: digits)
+    index = numberEnd
+  }
+
+  /// Returns whether the number after a word is a status code.
+  private func isStatusName(_ word: ArraySlice<Unicode.Scalar>) -> Bool {
+    guard (4...6).contains(word.count) else { return false }
+    return ["http", "status", "code"].contains(String(String.UnicodeScalarView(word)).lowercased())
   }
 
   private mutating func replace(to end: Int) {

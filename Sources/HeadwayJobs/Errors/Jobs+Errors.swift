@@ -39,16 +39,16 @@ extension Jobs {
 
   /// Mutes a group of failed attempts, or changes its note.
   ///
-  /// The group is still counted, but it does not count for alarms.
+  /// The group is still counted, but it does not count for alarms. The author of the mute is the author of this object:
+  /// see ``changing(as:)``.
   ///
   /// - Parameters:
   ///   - id: The ID of the group.
   ///   - note: The reason, for other people. It is shortened to ``JobErrorGroup/Mute/maxNoteLength`` bytes.
-  ///   - author: The person who mutes the group, if known.
   /// - Returns: Whether the group was changed. It is not changed if it does not exist, or has this note.
   /// - Throws: ``JobError``.
   @discardableResult
-  public func mute(_ id: JobErrorGroup.ID, note: String, author: String? = nil) async throws -> Bool {
+  public func mute(_ id: JobErrorGroup.ID, note: String) async throws -> Bool {
     try await perform(.setMuted(id, note: note, author: author)) > 0
   }
 

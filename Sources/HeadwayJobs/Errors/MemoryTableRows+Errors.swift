@@ -40,6 +40,12 @@
     }
   }
 
+  /// Returns the mute of an error group.
+  ///
+  /// - Parameter id: The ID of the group.
+  /// - Returns: The mute; nil if the group is not muted or does not exist.
+  public func errorMute(of id: JobErrorGroup.ID) -> JobErrorGroup.Mute? { memory.errors[id]?.mute }
+
   /// Changes or removes the mute of an error group.
   ///
   /// - Parameters:

@@ -41,6 +41,11 @@
     }
   }
 
+  /// Returns the mute of an error group; nil if the group is not muted or does not exist.
+  public func errorMute(of id: JobErrorGroup.ID) throws -> JobErrorGroup.Mute? {
+    try reader.errorGroups(id).first?.mute
+  }
+
   /// Changes or removes the mute of an error group, and returns whether the group had another one.
   public func setMute(_ mute: JobErrorGroup.Mute?, of id: JobErrorGroup.ID) throws -> Bool {
     let changed = try rows(

@@ -107,6 +107,8 @@
   ///   ordered by ID.
   /// - Throws: An error of the store.
   func countErrors(_ failures: [JobErrorGroup]) throws
+  /// Returns the mute of a group of failed attempts; nil if it is not muted or does not exist.
+  func errorMute(of id: JobErrorGroup.ID) throws -> JobErrorGroup.Mute?
   /// Changes or removes the mute of a group of failed attempts, and returns whether the group had another note.
   func setMute(_ mute: JobErrorGroup.Mute?, of id: JobErrorGroup.ID) throws -> Bool
 
@@ -197,6 +199,16 @@
   func putStatistics(_ rows: [StatisticsRow]) throws
   /// Deletes the rows of periods that begin before a time, oldest first, up to ``JobCommand/maxChangedCount``.
   func deleteStatistics(of level: StatisticsPeriod.Level, before time: StoreTime) throws
+
+  // MARK: Changes by people
+
+  /// Returns the record of a change that an earlier transaction has written; nil if there is none.
+  func findChange(token: Int64) throws -> JobsChangeRecord?
+  /// Writes the record of a change.
+  ///
+  /// If its number is 0, the record is new and receives the next number.
+  /// ``prune()`` deletes records after ``JobsChangeRecord/retention``.
+  func write(_ change: JobsChangeRecord, token: Int64) throws
 }
 
 /// A job whose success was recorded without reading the job.
@@ -258,6 +270,12 @@
   ///
   /// - Parameter failures: A group for each error.
   public func countErrors(_ failures: [JobErrorGroup]) {}
+
+  /// Returns nil, for a store that keeps no error groups.
+  ///
+  /// - Parameter id: The ID of the group.
+  /// - Returns: No mute.
+  public func errorMute(of id: JobErrorGroup.ID) -> JobErrorGroup.Mute? { nil }
 
   /// Does nothing, for a store that keeps no error groups.
   ///

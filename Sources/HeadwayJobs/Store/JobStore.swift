@@ -137,6 +137,17 @@ public struct JobStoreAccess: Sendable {
   /// - Throws: ``JobError``.
   func perform(_ command: JobCommand) async throws -> Int
 
+  /// Changes many jobs, or a queue, and records the change in the same transaction.
+  ///
+  /// The default implementation makes the change without recording it.
+  ///
+  /// - Parameters:
+  ///   - command: The command to execute.
+  ///   - origin: The author of the change; nil to record nothing.
+  /// - Returns: The number of jobs or queues that were changed, at most ``JobCommand/maxChangedCount``.
+  /// - Throws: ``JobError``.
+  func perform(_ command: JobCommand, by origin: JobsChangeOrigin?) async throws -> Int
+
   /// Changes a schedule.
   ///
   /// - Parameters:
@@ -145,6 +156,32 @@ public struct JobStoreAccess: Sendable {
   /// - Returns: Whether there was a schedule with this name, and the job that was added.
   /// - Throws: ``JobError``.
   func perform(_ command: ScheduleCommand, on name: String) async throws -> ScheduleAnswer
+
+  /// Changes a schedule, and records the change in the same transaction.
+  ///
+  /// The default implementation makes the change without recording it.
+  ///
+  /// - Parameters:
+  ///   - command: The change to make.
+  ///   - name: The name of the schedule.
+  ///   - origin: The author of the change; nil to record nothing.
+  /// - Returns: Whether there was a schedule with this name, and the job that was added.
+  /// - Throws: ``JobError``.
+  func perform(
+    _ command: ScheduleCommand, on name: String, by origin: JobsChangeOrigin?
+  ) async throws -> ScheduleAnswer
+
+  /// Returns the recorded changes, newest first.
+  ///
+  /// The default implementation returns nothing.
+  ///
+  /// - Parameters:
+  ///   - job: A job, to return only changes whose filter selects this job by its ID; nil for all changes.
+  ///   - number: Only records with smaller numbers are returned; nil for all.
+  ///   - limit: The maximum number of records.
+  /// - Returns: The records.
+  /// - Throws: ``JobError``.
+  func changes(of job: JobID?, before number: Int64?, limit: Int) async throws -> [JobsChangeRecord]
 
   /// Returns all schedules.
   ///
@@ -316,6 +353,39 @@ extension JobStore {
     }
     return counts
   }
+
+  /// Makes the change without recording it.
+  ///
+  /// - Parameters:
+  ///   - command: The command to execute.
+  ///   - origin: The author of the change.
+  /// - Returns: The number of jobs or queues that were changed.
+  /// - Throws: ``JobError``.
+  public func perform(_ command: JobCommand, by origin: JobsChangeOrigin?) async throws -> Int {
+    try await perform(command)
+  }
+
+  /// Makes the change without recording it.
+  ///
+  /// - Parameters:
+  ///   - command: The change to make.
+  ///   - name: The name of the schedule.
+  ///   - origin: The author of the change.
+  /// - Returns: Whether there was a schedule with this name, and the job that was added.
+  /// - Throws: ``JobError``.
+  public func perform(
+    _ command: ScheduleCommand, on name: String, by origin: JobsChangeOrigin?
+  ) async throws -> ScheduleAnswer { try await perform(command, on: name) }
+
+  /// Returns nothing.
+  ///
+  /// - Parameters:
+  ///   - job: A job.
+  ///   - number: The number of a record.
+  ///   - limit: The maximum number of records.
+  /// - Returns: No records.
+  /// - Throws: Nothing.
+  public func changes(of job: JobID?, before number: Int64?, limit: Int) async throws -> [JobsChangeRecord] { [] }
 
   /// The message for an answer that does not belong to the request.
   var wrongAnswer: String {

@@ -71,6 +71,7 @@ final class MemoryRows: MemoryTableRows {
     memory.timedKeys = memory.timedKeys.filter { $0.value.until > now }
     memory.pruneLimits(at: now)
     pruneErrors()
+    memory.pruneChanges(at: now)
     return delete(expiredJobs())
   }
 
@@ -120,4 +121,8 @@ final class MemoryRows: MemoryTableRows {
     for group in groups { statistics.add(group, at: now, now: now) }
     statistics.settle(at: now)
   }
+
+  // MARK: Changes by people
+
+  func write(_ change: JobsChangeRecord, token: Int64) { memory.put(MemoryChange(change, token: token)) }
 }

@@ -123,6 +123,14 @@ enum Migration0001 {
       error bigint, hour bigint, place smallint, count bigint NOT NULL, last_seen timestamptz NOT NULL,
       last_job bigint NOT NULL, PRIMARY KEY (error, hour, place))
     WITH (fillfactor = 50);
+    -- Changes by people. Job: the job if the change selected one alone; otherwise 0. Token: a random number that the
+    -- transactions of a change share. Record: JSON.
+    CREATE TABLE headway.change (
+      number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, time timestamptz NOT NULL, author text NOT NULL,
+      job bigint NOT NULL, token bigint NOT NULL, record bytea NOT NULL);
+    CREATE UNIQUE INDEX change_token ON headway.change (token);
+    CREATE INDEX change_job ON headway.change (job, number) WHERE job > 0;
+    CREATE INDEX change_time ON headway.change (time);
     -- Workers. Lease: when others rescue the jobs of the worker, by the server's clock.
     CREATE TABLE headway.worker (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, started timestamptz NOT NULL, lease timestamptz NOT NULL,

@@ -5,8 +5,15 @@
 enum EnqueueSQL {
   /// Inserts jobs without keys or dependencies, and the receipt, or nothing if a queue has a pending limit.
   ///
-  /// It is a separate transaction.
-  static let insertPlain = """
+  /// It is a separate transaction. The jobs are counted by queue and kind.
+  static let insertPlain = insertPlain(
+    counting: "SELECT now, queue, kind, count(*) FROM stored, clock GROUP BY now, queue, kind")
+  /// The same for jobs of one queue and kind, which takes less time to plan: queue, kind and number of the jobs.
+  static let insertPlainOfOneKind = insertPlain(
+    counting: "SELECT now, $18, $19, $20 FROM clock WHERE EXISTS (SELECT FROM stored)")
+
+  private static func insertPlain(counting activity: String) -> String {
+    """
     WITH clock AS MATERIALIZED (SELECT coalesce($13::timestamptz, clock_timestamp()) AS now),
     stored AS (
       INSERT INTO headway.job (id, queue, kind, version, state, priority, position, due, deadline, enqueued, attempt,
@@ -23,8 +30,7 @@ enum EnqueueSQL {
       WHERE NOT EXISTS (SELECT FROM headway.queue q WHERE q.pending IS NOT NULL AND q.name = ANY($1))
       RETURNING id, state, queue, kind),
     counted AS (
-      INSERT INTO headway.activity (counted, queue, kind, enqueued)
-      SELECT now, queue, kind, count(*) FROM stored, clock GROUP BY now, queue, kind),
+      INSERT INTO headway.activity (counted, queue, kind, enqueued) \(activity)),
     receipt AS (
       INSERT INTO headway.receipt (number, token, ids, are_new, stored)
       SELECT $14, $15, array_agg(id ORDER BY id), '{}', clock_timestamp() FROM stored HAVING count(*) > 0
@@ -32,6 +38,7 @@ enum EnqueueSQL {
       stored = excluded.stored)
     SELECT id, state, now FROM stored, clock ORDER BY id
     """
+  }
 
   /// Calls the function `enqueue` for several jobs, in their order.
   static let call = """

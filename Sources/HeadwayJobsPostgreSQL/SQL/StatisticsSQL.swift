@@ -5,6 +5,11 @@
 enum StatisticsSQL: StatisticsStatements {
   /// Inserts activity, without waiting for other transactions.
   static let insertActivity = JobSQL.insertion(into: "headway.activity", ["counted"] + ActivityColumns.all)
+  /// Inserts the activity of one group, without waiting for other transactions.
+  static let insertActivityOfGroup = """
+    INSERT INTO headway.activity (counted, \(JobSQL.list(ActivityColumns.all)))
+    VALUES (\(JobSQL.list((1...ActivityColumns.all.count + 1).map { "$\($0)" })))
+    """
   /// Deletes the oldest activity, up to a limit; by `activity_counted`.
   ///
   /// Only one process merges activity at a time, so no other transaction locks or moves the rows.

@@ -3,6 +3,7 @@
 
 /// New jobs that one statement can store: without keys or dependencies.
 struct PlainJobs: Sendable {
+  /// The jobs; at least one.
   let jobs: [NewJob]
 
   /// SQL can compute with delays of up to about 30 years.
@@ -27,7 +28,10 @@ struct PlainJobs: Sendable {
   func insert(
     _ session: PostgresSession, _ schema: SchemaName, receipt: Receipt, at time: StoreTime?
   ) throws -> (stored: [Stored], now: StoreTime)? {
-    var insert = Statement(schema.sql(EnqueueSQL.insertPlain), isFrequent: true)
+    let job = jobs[0]
+    let isOneKind = jobs.allSatisfy { $0.kind == job.kind && $0.queue == job.queue }
+    let sql = isOneKind ? EnqueueSQL.insertPlainOfOneKind : EnqueueSQL.insertPlain
+    var insert = Statement(schema.sql(sql), isFrequent: true)
     insert.add(array: jobs.map(\.queue))
     insert.add(array: jobs.map(\.kind.rawValue))
     insert.add(array: jobs.map { Int64($0.version) })
@@ -45,6 +49,11 @@ struct PlainJobs: Sendable {
     insert.add(receipt.token)
     insert.add(array: jobs.map { $0.settings.firstLimit.map { Int64($0.units) } })
     insert.add(array: jobs.map(\.settings.furtherLimits))
+    if isOneKind {
+      insert.add(job.queue)
+      insert.add(job.kind.rawValue)
+      insert.add(jobs.count)
+    }
     // The settings of a transaction apply to all statements up to the next synchronization.
     let rows = try session.run(session.requestSettings + [insert]).last?.rows ?? []
     guard let first = rows.first else { return nil }

@@ -114,6 +114,14 @@ enum Migration0001 {
     CREATE TABLE headway_error_count (
       error INTEGER NOT NULL, hour INTEGER NOT NULL, place INTEGER NOT NULL, count INTEGER NOT NULL,
       last_seen INTEGER NOT NULL, last_job INTEGER NOT NULL, PRIMARY KEY (error, hour, place)) STRICT, WITHOUT ROWID;
+    -- Changes by people. Job: the job if the change selected one alone; otherwise 0. Token: a random number that the
+    -- transactions of a change share. Record: JSON.
+    CREATE TABLE headway_change (
+      number INTEGER PRIMARY KEY, time INTEGER NOT NULL, author TEXT NOT NULL, job INTEGER NOT NULL,
+      token INTEGER NOT NULL, record BLOB NOT NULL) STRICT;
+    CREATE UNIQUE INDEX headway_change_token ON headway_change(token);
+    CREATE INDEX headway_change_job ON headway_change(job, number) WHERE job > 0;
+    CREATE INDEX headway_change_time ON headway_change(time);
     CREATE TABLE headway_worker (
       id INTEGER PRIMARY KEY, started INTEGER NOT NULL, stopped INTEGER NOT NULL DEFAULT 0, info BLOB NOT NULL)
       STRICT;

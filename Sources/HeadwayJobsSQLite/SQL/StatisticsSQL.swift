@@ -5,6 +5,7 @@
 enum StatisticsSQL: StatisticsStatements {
   /// Inserts activity at the end of the table.
   static let insertActivity = JobSQL.insertion("INSERT", into: "headway_activity", ["counted"] + ActivityColumns.all)
+  static let insertActivityOfGroup = insertActivity
   /// Deletes the oldest activity, up to a limit; by the primary key.
   static let takeActivity = """
     DELETE FROM headway_activity WHERE id IN (SELECT id FROM headway_activity ORDER BY id LIMIT ?1)

@@ -143,6 +143,14 @@ extension JobStoreConformance {
         try probe.expect(try await probe.perform(.setMuted(id, note: nil, author: nil)), count, "the unmuted groups")
       }
       try probe.expect(try await probe.onlyErrorGroup().mute, nil, "the mute")
+      // The change is recorded like all changes by people.
+      let jobs = Jobs(probe.store).changing(as: "anna")
+      try await jobs.mute(id, note: "known")
+      try probe.expect(try await probe.onlyErrorGroup().mute?.author, "anna", "the author")
+      let change = try await jobs.changes(limit: 1).first
+      try probe.expect(change?.action, .muteErrors, "the recorded change")
+      try probe.expect(change?.subject, .errorGroup("\(id)"), "its object")
+      try probe.expect(change?.values.map(\.after), [["known"]], "its values")
     },
     JobStoreCheck("J335: errors of a kind beyond 50 are counted in one group, and their jobs are found by it") { probe in
       let worker = try await probe.register()
@@ -223,7 +231,7 @@ extension JobStoreProbe {
   fileprivate func errorGroups() async throws -> [JobErrorGroup] { try await Jobs(store).errorGroups(limit: 1_000) }
 
   /// Returns the group, and fails the check unless there is exactly one.
-  fileprivate func onlyErrorGroup(file: StaticString = #fileID, line: UInt = #line) async throws -> JobErrorGroup {
+  func onlyErrorGroup(file: StaticString = #fileID, line: UInt = #line) async throws -> JobErrorGroup {
     let groups = try await errorGroups()
     guard groups.count == 1 else { throw fail("there are the groups \(groups)", file: file, line: line) }
     return groups[0]

@@ -10,6 +10,7 @@
   public static let checks: [JobStoreCheck] = [
     enqueueing, keys, claiming, order, fencing, endings, retries, retrying, cancelling, rescuing, stopping, commands,
     retention, errors, limits, severalLimits, queueSettings, waitingQueues, reading, clockJumps, snapshots, overviews,
-    graphs, graphFailures, conservation, health, ticks, schedules, backfills, bounds, signals, waits, statistics, model,
+    graphs, graphFailures, conservation, health, ticks, schedules, backfills, bounds, signals, waits, statistics,
+    changes, model,
   ].flatMap(\.self)
 }

@@ -21,6 +21,8 @@ struct JobPlaceOptions: ParsableArguments {
 
   /// Opens the store, runs a function, and closes the store.
   ///
+  /// The store records the changes of the function under the name of the system's user.
+  ///
   /// - Parameters:
   ///   - updatesTables: Whether to create and update the tables of a server.
   ///   - body: A function that uses the store.
@@ -30,7 +32,7 @@ struct JobPlaceOptions: ParsableArguments {
   ) async throws {
     do {
       let opened = try await location.open(updatingTables: updatesTables)
-      let result = await Result { try await body(opened, Jobs(opened)) }
+      let result = await Result { try await body(opened, Jobs(opened).changing(as: SystemUser.name)) }
       await opened.close()
       try result.get()
     } catch let exit as ExitCode {

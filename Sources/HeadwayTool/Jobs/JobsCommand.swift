@@ -28,6 +28,7 @@ struct JobsCommand: AsyncParsableCommand {
         headway jobs schedules --store jobs.sqlite
         headway jobs schedules run nightly --store jobs.sqlite
         headway jobs watch --store jobs.sqlite --json
+        headway jobs audit --store jobs.sqlite
         headway jobs prune --store jobs.sqlite
         headway jobs check --store jobs.sqlite
         headway jobs migrate --store jobs.sqlite
@@ -49,7 +50,8 @@ struct JobsCommand: AsyncParsableCommand {
       ChangeJobsCommand<RetryJobs>.self, ChangeJobsCommand<CancelJobs>.self, ChangeJobsCommand<RunJobsNow>.self,
       JobsEditCommand.self, JobsSignalCommand.self, ChangeJobsCommand<AbandonJobs>.self,
       ChangeJobsCommand<DeleteJobs>.self,
-      JobsErrorsCommand.self, JobsQueuesCommand.self, JobsSchedulesCommand.self, JobsPruneCommand.self,
+      JobsErrorsCommand.self, JobsQueuesCommand.self, JobsSchedulesCommand.self, JobsAuditCommand.self,
+      JobsPruneCommand.self,
       JobsCheckCommand.self,
       JobsDoctorCommand.self, JobsMigrateCommand.self, JobsGrantCommand.self,
     ])

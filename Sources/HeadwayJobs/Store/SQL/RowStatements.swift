@@ -145,8 +145,10 @@
 
 /// Statements about statistics.
 @_spi(JobStore) public protocol StatisticsStatements {
-  /// Inserts activity: time, and the columns of ``ActivityColumns``.
+  /// Inserts the activity of groups: time, and the columns of ``ActivityColumns``.
   static var insertActivity: String { get }
+  /// Inserts the activity of one group, with the same parameters, none of which is a list.
+  static var insertActivityOfGroup: String { get }
   /// Deletes the oldest activity and returns its time and its columns: limit.
   static var takeActivity: String { get }
   /// Returns the rows of periods, as ``ActivityColumns/readRow(_:)`` expects: levels, beginnings.

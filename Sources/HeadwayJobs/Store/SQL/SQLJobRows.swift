@@ -136,10 +136,11 @@
     try run(Graph.deleteEdges, for: ids)
   }
 
-  /// Deletes expired keys and full buckets, up to a limit.
+  /// Deletes expired keys, full buckets and old records of changes, each up to a limit.
   public func pruneKeys() throws {
     try run(Jobs.pruneKeys) { $0.add(now) }
     try run(Jobs.pruneBuckets) { $0.add(now) }
+    try pruneChanges()
   }
 
   /// Returns jobs that a command can change, ordered by ID, up to ``JobCommand/maxChangedCount``.
