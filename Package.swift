@@ -157,7 +157,9 @@ let modules = [
   // The dashboard of durable jobs. Its pages are embedded in the program.
   Module(
     name: "HeadwayDashboard", needs: ["Headway", "HeadwayJobs", "HeadwayWeb"],
-    traits: [dashboard: ["HTTPTypes", "Hummingbird", "Mustache", "NIOCore", "ServiceLifecycle"]],
+    traits: [
+      dashboard: ["CHeadwaySHA256", "HTTPTypes", "Hummingbird", "Mustache", "NIOCore", "ServiceLifecycle"]
+    ],
     resources: [.embedInCode("Pages")]),
 
   // The lab: runs techniques and add-on modules, and shows them in a browser or a terminal. Its pages are embedded

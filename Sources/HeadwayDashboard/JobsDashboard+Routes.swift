@@ -12,7 +12,8 @@ extension JobsDashboard {
   /// - Parameters:
   ///   - router: The router that receives the routes.
   ///   - path: The path of the first page from the root of the site, such as `/jobs`; `/` for the whole site.
-  ///   - authorize: Returns what the sender of a request may do.
+  ///   - authorize: Returns what the sender of a request may do, and who that is. The store records the changes of this
+  ///     person.
   public func addRoutes<Context: RequestContext>(
     to router: Router<Context>, at path: String,
     authorize: @escaping @Sendable (Request, Context) async throws -> Access

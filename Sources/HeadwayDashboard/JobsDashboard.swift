@@ -9,12 +9,13 @@ public import HeadwayJobs
 /// import HeadwayJobs
 /// import Hummingbird
 ///
-/// @Sendable func isAdministrator(_ request: Request) async throws -> Bool { false }
+/// // Returns the name of the administrator who has sent a request, for example from a session.
+/// @Sendable func administrator(_ request: Request) async throws -> String? { nil }
 ///
 /// let jobs = Jobs(MemoryJobStore())
 /// let router = Router()
 /// JobsDashboard(jobs).addRoutes(to: router, at: "/jobs") { request, context in
-///   try await isAdministrator(request) ? .changes : .none
+///   try await administrator(request).map { .changes(as: $0) } ?? .none
 /// }
 /// ```
 ///
@@ -34,19 +35,11 @@ public struct JobsDashboard: Sendable {
     /// An origin is needed if a proxy in front of the server changes the header `Host`. If the origin begins with
     /// `https`, cookies are `Secure`.
     public var origins: Set<String> = []
+    /// The limits beyond which the pages report a problem.
+    public var health = JobsHealth.Options()
 
     /// Creates options with default values.
     public init() {}
-  }
-
-  /// The rights of a person.
-  public enum Access: Hashable, Sendable {
-    /// Nothing: requests are rejected.
-    case none
-    /// See all pages.
-    case reading
-    /// See all pages, and change jobs, queues and schedules.
-    case changes
   }
 
   /// The keys whose values are not shown by default.
@@ -58,12 +51,16 @@ public struct JobsDashboard: Sendable {
   let jobs: Jobs
   let options: Options
   let changes = RunningChanges()
+  let healthWatch: HealthWatch
 
   /// Creates a dashboard.
   ///
   /// - Parameters:
   ///   - jobs: The jobs to show.
   ///   - options: What the pages show and permit.
-  public init(_ jobs: Jobs, options: Options = Options()) { (self.jobs, self.options) = (jobs, options) }
+  public init(_ jobs: Jobs, options: Options = Options()) {
+    (self.jobs, self.options) = (jobs, options)
+    healthWatch = HealthWatch(jobs, options.health)
+  }
 }
 #endif

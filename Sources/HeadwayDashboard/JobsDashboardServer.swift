@@ -23,13 +23,21 @@ public final class JobsDashboardServer: Sendable {
     public var port = 8090
     /// The address to listen on.
     ///
-    /// An address that other machines can reach requires a ``password``.
+    /// An address that other machines can reach requires a ``password``, ``users``, or a ``proxy``.
     public var listen = "127.0.0.1"
     /// A password for logging in, in addition to the printed address.
     ///
     /// It must have at least ``minPasswordLength`` characters. The server does not encrypt connections. If other
     /// machines use it over a network that you don't trust, put a TLS proxy in front of it.
     public var password: String?
+    /// People who log in with a name and a password, and what they may do.
+    public var users: [User] = []
+    /// A proxy that signs in people; nil if there is none.
+    public var proxy: Proxy?
+    /// The name of the person who logs in with the printed address or the ``password``.
+    ///
+    /// The store records changes of this person under this name.
+    public var owner = JobsDashboard.Access.unnamed
     /// Other host names that browsers use for the server, for example that of a proxy.
     public var hosts: Set<String> = []
 
@@ -55,27 +63,27 @@ public final class JobsDashboardServer: Sendable {
   /// - Parameters:
   ///   - dashboard: The dashboard to serve.
   ///   - options: The address of the server, and who can log in.
-  /// - Throws: ``JobsDashboardError`` if other machines could use the dashboard without a password, or if the password
-  ///   is short.
+  /// - Throws: ``JobsDashboardError`` if other machines could use the dashboard without a password, if the password is
+  ///   short, or if the proxy is not valid.
   /// - Precondition: The port is from 0 to 65,535.
   public init(_ dashboard: JobsDashboard, options: Options = Options()) throws {
     require(0...65_535 ~= options.port, "JobsDashboardServer: port \(options.port). Use 0 to 65535.")
-    if options.password == nil, !HostNames.isLoopback(options.listen) {
+    if options.password == nil, options.users.isEmpty, options.proxy == nil, !HostNames.isLoopback(options.listen) {
       throw JobsDashboardError(
         .passwordRequired,
         "Other machines can reach the address \(options.listen), so the dashboard needs a password. Set one, or listen "
           + "on 127.0.0.1.")
     }
     if let password = options.password, password.count < Options.minPasswordLength {
-      throw JobsDashboardError(
-        .shortPassword, "The password of the dashboard must have \(Options.minPasswordLength) or more characters.")
+      throw JobsDashboardError.shortPassword
     }
     self.dashboard = dashboard
     self.options = options
     let origins = SiteOrigins(dashboard.options.origins, hosts: options.hosts)
     let hosts = HostNames(listen: options.listen, others: options.hosts.union(origins.hostNames))
     gate = LoginGate(
-      password: options.password, hosts: hosts, origins: origins, prefix: SitePath.normalized(options.prefix))
+      people: KnownPeople(options), proxy: try options.proxy.map(ProxySignIn.init), hosts: hosts, origins: origins,
+      prefix: SitePath.normalized(options.prefix))
   }
 
   /// Serves the pages until the task is cancelled.
@@ -85,7 +93,7 @@ public final class JobsDashboardServer: Sendable {
   public func run(onStart: @escaping @Sendable (_ address: String) -> Void) async throws {
     let router = Router()
     router.add(middleware: gate)
-    dashboard.addRoutes(to: router, at: "/", origins: gate.origins) { _, _ in .changes }
+    dashboard.addRoutes(to: router, at: "/", origins: gate.origins) { _, _ in LoginGate.access }
     let host = options.listen
     try await WebServer(host: host, port: options.port).run(router.buildResponder()) { [gate] port in
       let name = host == "0.0.0.0" || host == "::" ? ProcessInfo.processInfo.hostName : host
@@ -109,6 +117,10 @@ public struct JobsDashboardError: Error, Hashable, Sendable, CustomStringConvert
     public static let passwordRequired = Code("password required")
     /// The password is too short.
     public static let shortPassword = Code("short password")
+    /// The name, role or hash of a person is not valid, or a name occurs twice.
+    public static let invalidUser = Code("invalid user")
+    /// The address or a header of a proxy is not valid.
+    public static let invalidProxy = Code("invalid proxy")
   }
 
   /// The kind of error.
@@ -117,5 +129,9 @@ public struct JobsDashboardError: Error, Hashable, Sendable, CustomStringConvert
   public let description: String
 
   init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
+
+  static let shortPassword = JobsDashboardError(
+    .shortPassword,
+    "The password of the dashboard must have \(JobsDashboardServer.Options.minPasswordLength) or more characters.")
 }
 #endif

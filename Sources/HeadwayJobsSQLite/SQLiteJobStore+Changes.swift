@@ -99,17 +99,19 @@ import GRDB
       .first ?? nil
   }
 
-  /// Changes many jobs, or a queue.
+  /// Changes many jobs, or a queue, and records the change in the same transaction.
   ///
-  /// - Parameter command: The command to execute.
+  /// - Parameters:
+  ///   - command: The command to execute.
+  ///   - origin: The author of the change; nil to record nothing.
   /// - Returns: The number of jobs or queues that were changed.
   /// - Throws: `JobError`, with the code `keyHeld` or `dependencyFailed` if no job can be run again because other jobs
   ///   hold the keys, or dependencies have failed.
-  public func perform(_ command: JobCommand) async throws -> Int {
+  public func perform(_ command: JobCommand, by origin: JobsChangeOrigin?) async throws -> Int {
     let expired = command == .prune ? try await expiredJobs() : []
     return try await change(size: WriterInbox.maxSize) { transaction in
       transaction.expired = expired
-      return try transaction.perform(command)
+      return try transaction.perform(command, by: origin)
     }
   }
 
@@ -129,15 +131,16 @@ import GRDB
     return try await read { try $0.rows(expired) { $0.id(0) } }
   }
 
-  /// Changes a schedule.
+  /// Changes a schedule, and records the change in the same transaction.
   ///
   /// - Parameters:
   ///   - command: The change to make.
   ///   - name: The name of the schedule.
+  ///   - origin: The author of the change; nil to record nothing.
   /// - Returns: Whether there was a schedule with this name, and the job that was added.
   /// - Throws: `JobError`.
-  public func perform(_ command: ScheduleCommand, on name: String) async throws -> ScheduleAnswer {
-    try await change { try $0.change(name, command) }
-  }
+  public func perform(
+    _ command: ScheduleCommand, on name: String, by origin: JobsChangeOrigin?
+  ) async throws -> ScheduleAnswer { try await change { try $0.change(name, command, by: origin) } }
 }
 #endif

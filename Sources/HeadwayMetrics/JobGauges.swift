@@ -2,43 +2,70 @@
 import HeadwayJobs
 import Metrics
 
-/// The metrics of a store, which are set from snapshots.
+/// The metrics of a store, which are set from snapshots and from the facts of its health.
 struct JobGauges {
   private struct Key: Hashable {
-    let queue: String
-    let state: JobState?
+    let label: String
+    let dimensions: [String]
   }
 
   private let factory: any MetricsFactory
-  private let workers: Meter
-  /// The meters of all queues that there have been.
-  ///
-  /// Those without a state are the ages.
+  /// The meters that there have been, with their dimensions.
   private var meters: [Key: Meter] = [:]
+  /// The queues, kinds, and checks that there have been.
+  ///
+  /// Those without jobs are not in a snapshot.
+  private var (queues, kinds, checks) = (Set<String>(), Set<JobKind>(), Set<String>())
 
   private static let states: [JobState] = [.held, .scheduled, .retrying, .waiting, .running, .failed]
 
-  init(factory: any MetricsFactory) {
-    self.factory = factory
-    workers = Meter(label: "headway.jobs.workers", factory: factory)
+  init(factory: any MetricsFactory) { self.factory = factory }
+
+  /// Sets the metrics of a store.
+  ///
+  /// - Parameters:
+  ///   - snapshot: The queues and workers; nil if the store can't be read.
+  ///   - facts: The facts of its health; nil if the store can't be read.
+  mutating func set(_ snapshot: JobsSnapshot?, _ facts: HealthFacts?) {
+    meter("headway.jobs.store.available").set(snapshot == nil || facts == nil ? 0 : 1)
+    if let snapshot { set(snapshot) }
+    if let facts { set(facts) }
   }
 
-  mutating func set(_ snapshot: JobsSnapshot) {
-    workers.set(snapshot.workers.count(where: \.isWorking))
-    let queues = Dictionary(uniqueKeysWithValues: snapshot.queues.map { ($0.name, $0) })
-    // Queues without jobs are not in the snapshot.
-    for name in Set(queues.keys).union(meters.keys.map(\.queue)) {
-      for state in Self.states { meter(name, state).set(queues[name]?.counts[state] ?? 0) }
-      let age = queues[name]?.oldestWaitStartTime.map { max(0, (snapshot.time - $0) / .seconds(1)) }
-      meter(name, nil).set(age ?? 0)
+  private mutating func set(_ snapshot: JobsSnapshot) {
+    let current = Dictionary(uniqueKeysWithValues: snapshot.queues.map { ($0.name, $0) })
+    queues.formUnion(current.keys)
+    for name in queues {
+      for state in Self.states {
+        meter("headway.jobs.depth", ("queue", name), ("status", state.name)).set(current[name]?.counts[state] ?? 0)
+      }
+      let age = current[name]?.oldestWaitStartTime.map { max(0, (snapshot.time - $0) / .seconds(1)) }
+      meter("headway.jobs.oldest.waiting.duration", ("queue", name)).set(age ?? 0)
     }
+    meter("headway.jobs.workers").set(snapshot.workers.count(where: \.isWorking))
+    meter("headway.jobs.dead.workers").set(snapshot.workers.count { !$0.isAlive })
   }
 
-  private mutating func meter(_ queue: String, _ state: JobState?) -> Meter {
-    let key = Key(queue: queue, state: state)
+  private mutating func set(_ facts: HealthFacts) {
+    let health = facts.health
+    checks.formUnion(health.findings.map(\.name))
+    for name in checks {
+      let level = health.findings.filter { $0.name == name }.map(\.level).max() ?? .good
+      meter("headway.jobs.health", ("check", name)).set(level.rank)
+    }
+    kinds.formUnion(facts.rates.kinds.keys)
+    for kind in kinds {
+      let activity = facts.rates.kinds[kind] ?? JobActivity()
+      for (status, count) in [("succeeded", activity.succeeded), ("failed", activity.failedAttempts)] {
+        meter("headway.jobs.recent.attempts", ("kind", kind.rawValue), ("status", status)).set(count)
+      }
+    }
+    meter("headway.jobs.late.schedules").set(facts.lateSchedules.count)
+  }
+
+  private mutating func meter(_ label: String, _ dimensions: (String, String)...) -> Meter {
+    let key = Key(label: label, dimensions: dimensions.map(\.1))
     if let meter = meters[key] { return meter }
-    let dimensions = [("queue", queue)] + (state.map { [("status", $0.name)] } ?? [])
-    let label = state == nil ? "headway.jobs.oldest.waiting.duration" : "headway.jobs.depth"
     let meter = Meter(label: label, dimensions: dimensions, factory: factory)
     meters[key] = meter
     return meter

@@ -12,14 +12,18 @@ struct DashboardCommand: AsyncParsableCommand {
       Serves pages on this machine, and prints an address that lets one browser log in, once. Workers can use the \
       store at the same time. Ctrl-C stops the server.
 
-      To use the dashboard from other machines, specify the address to listen on, and a file with a password. The \
-      server does not encrypt connections, so put a TLS proxy in front of it, and specify the origin that browsers use.
+      To use the dashboard from other machines, specify the address to listen on, and a file with people or with a \
+      password. The server does not encrypt connections, so put a TLS proxy in front of it, and specify the origin \
+      that browsers use. A proxy can also sign in people.
+
+      The store records each change with its author: see 'headway jobs audit'.
 
       EXAMPLES:
         headway dashboard --store jobs.sqlite --open
         headway dashboard --store jobs.sqlite --read-only --port 9000
         headway dashboard --store jobs.sqlite --listen 0.0.0.0 --password-file f.txt
-        headway dashboard --store jobs.sqlite --origin https://jobs.example.org
+        headway dashboard --store jobs.sqlite --origin https://jobs.example.org --users users.txt
+        headway dashboard --store jobs.sqlite --origin https://jobs.example.org --trust-proxy 127.0.0.1
       """)
 
   @OptionGroup var place: JobPlaceOptions
@@ -41,6 +45,14 @@ struct DashboardCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "A file with people who can log in: lines with a name, a role and a hash, from 'headway dashboard-user'.",
+      valueName: "file"), completion: .file())
+  var users: String?
+
+  @OptionGroup(title: "Sign-in by a proxy") var proxy: DashboardProxyOptions
+
+  @Option(
+    help: ArgumentHelp(
       "Another host name that browsers use for the dashboard. This option can be repeated.", valueName: "name"))
   var host: [String] = []
 
@@ -52,6 +64,7 @@ struct DashboardCommand: AsyncParsableCommand {
   var origin: [String] = []
 
   @Option(
+    name: [.customLong("prefix"), .customLong("base")],
     help: ArgumentHelp(
       "The path below which a proxy serves the dashboard, such as /ops/jobs.", valueName: "path"))
   var prefix = ""
@@ -113,20 +126,43 @@ struct DashboardCommand: AsyncParsableCommand {
     options.prefix = prefix
     if let listen { options.listen = listen }
     if let passwordFile {
-      guard let text = try? String(contentsOfFile: passwordFile, encoding: .utf8) else {
-        throw MissingPassword(path: passwordFile)
-      }
+      let text = try Self.text(of: passwordFile, "the password")
       options.password = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
     }
+    if let users {
+      do {
+        options.users = try JobsDashboardServer.User.users(in: Self.text(of: users, "the people"))
+      } catch let error as JobsDashboardError {
+        throw InvalidPeople(path: users, error: error)
+      }
+    }
+    options.proxy = proxy.proxy
+    options.owner = SystemUser.name
     return options
+  }
+
+  private static func text(of path: String, _ content: String) throws -> String {
+    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+      throw UnreadableFile(path: path, content: content)
+    }
+    return text
   }
 }
 
-/// A file with a password can't be read.
-struct MissingPassword: Error, CustomStringConvertible {
+/// A file with a password or with people can't be read.
+struct UnreadableFile: Error, CustomStringConvertible {
   let path: String
+  let content: String
 
-  var description: String { "\(path): The file with the password can't be read." }
+  var description: String { "\(path): The file with \(content) can't be read." }
+}
+
+/// A file with people is not valid.
+struct InvalidPeople: Error, CustomStringConvertible {
+  let path: String
+  let error: JobsDashboardError
+
+  var description: String { "\(path): \(error)" }
 }
 
 extension ToolExit {
@@ -134,7 +170,8 @@ extension ToolExit {
   init?(dashboardError error: any Error) {
     switch error {
     case is JobsDashboardError: self = .usage
-    case is MissingPassword: self = .noInput
+    case is UnreadableFile: self = .noInput
+    case is InvalidPeople: self = .dataError
     default: return nil
     }
   }

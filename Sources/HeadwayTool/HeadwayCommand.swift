@@ -48,7 +48,9 @@ import HeadwayImport
   #endif
 
   #if Dashboard
-  private static let dashboardCommands: [any ParsableCommand.Type] = [DashboardCommand.self]
+  private static let dashboardCommands: [any ParsableCommand.Type] = [
+    DashboardCommand.self, DashboardUserCommand.self,
+  ]
   #else
   private static let dashboardCommands: [any ParsableCommand.Type] = []
   #endif

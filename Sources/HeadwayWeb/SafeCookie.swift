@@ -56,6 +56,15 @@ package struct SafeCookie: Sendable {
     return HTTPField(name: .setCookie, value: "\(name(isEncrypted: isEncrypted))=\(value); \(flags)")
   }
 
+  /// Returns the header that removes the cookie from a browser.
+  ///
+  /// - Parameter isEncrypted: Whether the connection is encrypted.
+  /// - Returns: A `Set-Cookie` header field.
+  package func removal(isEncrypted: Bool) -> HTTPField {
+    let field = header("", isEncrypted: isEncrypted)
+    return HTTPField(name: field.name, value: field.value + "; Max-Age=0")
+  }
+
   /// Returns whether the cookies of a request were set on an encrypted connection; nil if there are none.
   ///
   /// - Parameter request: A request of the browser.

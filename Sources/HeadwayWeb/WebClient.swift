@@ -1,19 +1,22 @@
 #if Web
-import NIOCore
-
 /// The client of a request.
-package enum WebClient {
-  /// The address of the client that has sent the current request; empty if unknown.
-  @TaskLocal package static var address = ""
+package struct WebClient: Sendable {
+  /// The client that has sent the current request.
+  @TaskLocal package static var current = WebClient("")
 
-  /// Returns the text of an address.
+  /// The IP address of the client; empty if it is unknown.
+  package let address: String
+
+  /// Creates a client.
+  ///
+  /// - Parameter address: The IP address of the client; empty if it is unknown.
+  package init(_ address: String) { self.address = address }
+
+  /// The network that counts as one client when clients are limited.
   ///
   /// All addresses of the same IPv6 network have the same text.
-  static func text(of address: SocketAddress?) -> String {
-    switch address {
-    case .v4, .unixDomainSocket, nil: address?.ipAddress ?? ""
-    case .v6: address?.ipAddress.map { $0.split(separator: ":").prefix(4).joined(separator: ":") } ?? ""
-    }
+  package var network: String {
+    address.contains(":") ? address.split(separator: ":").prefix(4).joined(separator: ":") : address
   }
 }
 #endif

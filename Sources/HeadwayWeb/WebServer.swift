@@ -80,7 +80,7 @@ package struct WebServer: Sendable {
     let server = Server(
       childChannelSetup: connections.serving(limits: limits) { request, writer, channel in
         let source = ApplicationRequestContextSource(channel: channel, logger: logger)
-        let response = try await WebClient.$address.withValue(WebClient.text(of: channel.remoteAddress)) {
+        let response = try await WebClient.$current.withValue(WebClient(channel.remoteAddress?.ipAddress ?? "")) {
           try await Self.response(to: request, by: responder, in: BasicRequestContext(source: source))
         }
         // A client would read the body of a response to HEAD as the next response.

@@ -8,8 +8,9 @@ import HeadwayJobsSQLite
 
 /// Serves a dashboard, for `script/check-dashboard` and for measurements.
 ///
-/// Call it as `DashboardProgram STORE [--scene] [--read-only]`. The store is a file, or the URL of a database. With
-/// `--scene`, it adds jobs in all states, and a worker that runs some of them.
+/// Call it as `DashboardProgram STORE [--scene] [--read-only] [--users FILE]`. The store is a file, or the URL of a
+/// database. With `--scene`, it adds jobs in all states, and a worker that runs some of them. With `--users`, the people
+/// in a file can log in.
 @main struct DashboardProgram {
   static func main() async throws {
     let arguments = CommandLine.arguments
@@ -19,6 +20,10 @@ import HeadwayJobsSQLite
     (options.title, options.isReadOnly) = ("Photo service", arguments.contains("--read-only"))
     var address = JobsDashboardServer.Options()
     address.port = 0
+    if let index = arguments.firstIndex(of: "--users") {
+      address.users = try JobsDashboardServer.User.users(
+        in: String(contentsOfFile: arguments[index + 1], encoding: .utf8))
+    }
     let server = try JobsDashboardServer(JobsDashboard(jobs, options: options), options: address)
     try await withThrowingTaskGroup { group in
       if arguments.contains("--scene") {

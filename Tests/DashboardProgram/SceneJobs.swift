@@ -27,6 +27,9 @@ enum SceneJobs {
     }
     let hourly = RetryPolicy(maxAttemptCount: 20, backoff: .constant(.seconds(3_600)))
     try await jobs.enqueue(Mail(address: "later@example.org", password: "hunter2", error: 1), .retry(hourly))
+    let twice = RetryPolicy(maxAttemptCount: 2, backoff: .constant(.milliseconds(1)))
+    try await jobs.enqueue(
+      Mail(address: "slow@example.org", password: "hunter2", error: 3), .label("Slow server"), .retry(twice))
     try await enqueueGraph(in: jobs)
     for number in 1...3 {
       try await jobs.enqueue(
@@ -83,6 +86,9 @@ struct Mail: Job {
   func perform(in context: JobContext) async throws {
     switch error {
     case 0: return
+    case 3:
+      try await context.log("Trying the server in attempt \(context.attempt).")
+      throw NetworkError(description: "The server has timed out in attempt \(context.attempt).")
     case 1: throw NetworkError(description: "The server mail-\(context.id).example.org closed the connection.")
     default: throw JobOutcome.discard("The address \(address) does not exist.")
     }

@@ -86,7 +86,7 @@ import Testing
     let scene = try await Scene(jobs)
     for _ in 0..<5 { try await scene.enqueue() }
     let changes = RunningChanges()
-    let name = try await changes.begin(.cancel, .all, on: jobs, waitingAtMost: .zero)
+    let name = try await changes.begin(.cancel, .all, in: ListSearch(jobs, hiding: []), waitingAtMost: .zero)
     while changes.text(for: name) != "Cancelled: 5 jobs." { await Task.yield() }
     #expect(changes.text(for: "another") == nil)
   }
@@ -96,7 +96,8 @@ import Testing
     let folder = try TemporaryFolder()
     let store = try SQLiteJobStore(path: folder.path + "/jobs.sqlite")
     await store.close()
-    await #expect(throws: JobError.self) { try await RunningChanges().begin(.cancel, .all, on: Jobs(store)) }
+    let search = ListSearch(Jobs(store), hiding: [])
+    await #expect(throws: JobError.self) { try await RunningChanges().begin(.cancel, .all, in: search) }
   }
 
   @Test("J151: queues are paused and resumed, and their limits are set")

@@ -57,6 +57,8 @@ final class FaultyJobStore: JobStoreBackend {
   var maxPayloadSize: Int { store.maxPayloadSize }
   var now: StoreTime { store.now }
 
+  func errorGroups(_ id: JobErrorGroup.ID?) -> [JobErrorGroup] { store.errorGroups(id) }
+
   func enqueue(_ jobs: [NewJob]) throws -> [Enqueued] {
     try store.enqueue(
       jobs.map { job in
@@ -135,8 +137,10 @@ final class FaultyJobStore: JobStoreBackend {
     return next
   }
 
-  func perform(_ command: ScheduleCommand, on name: String) -> ScheduleAnswer {
-    guard fault == .forgottenTicks, case .set = command else { return store.perform(command, on: name) }
+  func perform(_ command: ScheduleCommand, on name: String) -> ScheduleAnswer { perform(command, on: name, by: nil) }
+
+  func perform(_ command: ScheduleCommand, on name: String, by origin: JobsChangeOrigin?) -> ScheduleAnswer {
+    guard fault == .forgottenTicks, case .set = command else { return store.perform(command, on: name, by: origin) }
     let isFound = store.perform(.remove, on: name).isFound
     return ScheduleAnswer(isFound: store.perform(command, on: name).isFound || isFound)
   }
@@ -149,9 +153,15 @@ final class FaultyJobStore: JobStoreBackend {
 
   func unregister(_ worker: WorkerID, isRunningCode: Bool) { store.unregister(worker, isRunningCode: isRunningCode) }
 
-  func perform(_ command: JobCommand) throws -> Int {
+  func perform(_ command: JobCommand) throws -> Int { try perform(command, by: nil) }
+
+  func perform(_ command: JobCommand, by origin: JobsChangeOrigin?) throws -> Int {
     if fault == .ignoredSettings, case .configure = command { return 1 }
-    return try store.perform(command)
+    return try store.perform(command, by: origin)
+  }
+
+  func changes(of job: JobID?, before number: Int64?, limit: Int) -> [JobsChangeRecord] {
+    store.changes(of: job, before: number, limit: limit)
   }
 
   func jobs(_ filter: JobFilter, after id: JobID?, limit: Int) -> [JobRecord] {

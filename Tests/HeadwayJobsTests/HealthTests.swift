@@ -22,8 +22,8 @@ import Testing
     let handle = try await jobs.enqueue(Work())
     let before = try await jobs.health()
     #expect(before.level == .bad)
-    #expect(finding("Workers", before)?.text == "No worker is running.")
-    #expect(finding("Queues", before)?.text == "Jobs wait in “default”, but no worker serves the queue.")
+    #expect(finding("Workers", before)?.text == "No worker is running, and 1 job has not ended.")
+    #expect(finding("Queues", before)?.text == "No worker serves the queue “default”, in which 1 job waits.")
 
     let worker = JobWorker(jobs, kinds: [Work.self])
     worker.serve(on: OperationQueue())
@@ -40,7 +40,8 @@ import Testing
     let jobs = Jobs(MemoryJobStore())
     _ = try await jobs.perform(.setPaused(queue: "default", true))
     let health = try await jobs.health()
-    #expect(finding("Pauses", health) == .init(level: .warning, name: "Pauses", text: "Paused: “default”."))
+    let expected = JobsHealth.Finding.warning("Pauses", "The queue “default” is paused.", link: .queue("default"))
+    #expect(finding("Pauses", health) == expected)
     #expect(health.level == .warning)
   }
 }

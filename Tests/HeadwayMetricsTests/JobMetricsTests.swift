@@ -48,6 +48,38 @@ struct JobMetricsTests {
     await recording.value
   }
 
+  @Test("J357: meters have the attempts of the last minutes, the levels of checks, late schedules, and dead workers")
+  func health() async throws {
+    let worker = JobWorker(jobs, kinds: [Empty.self])
+    worker.serve(on: OperationQueue())
+    let running = Task { try await worker.run() }
+    let handle = try await jobs.enqueue(Empty(fails: true), .retry(.never))
+    while try await jobs.job(handle.id)?.state.isFinished != true { await Task.yield() }
+    worker.stop()
+    try await running.value
+    try await jobs.enqueue(Empty(fails: false), .queue("mail"))
+    try await jobs.schedule("often", .every(.seconds(60)), job: Empty(fails: false))
+    let recording = jobs.recordMetrics(every: .seconds(120), factory: metrics, clock: clock)
+    await clock.waitForSleepers(count: 1)
+    #expect(meter("headway.jobs.health", ("check", "Workers")) == 2)
+    #expect(meter("headway.jobs.health", ("check", "Failures")) == 0)
+    #expect(meter("headway.jobs.late.schedules") == 0)
+    #expect(meter("headway.jobs.dead.workers") == 0)
+    #expect(meter("headway.jobs.store.available") == 1)
+    #expect(meter("headway.jobs.depth", ("queue", "mail"), ("status", "retrying")) == 0)
+    #expect(meter("headway.jobs.recent.attempts", ("kind", "empty"), ("status", "failed")) == 1)
+    #expect(meter("headway.jobs.recent.attempts", ("kind", "empty"), ("status", "succeeded")) == 0)
+    clock.advance(by: .seconds(120))
+    await clock.waitForSleepers(count: 1)
+    // The schedule is a minute late at the next read.
+    clock.advance(by: .seconds(120))
+    await clock.waitForSleepers(count: 1)
+    #expect(meter("headway.jobs.late.schedules") == 1)
+    #expect(meter("headway.jobs.health", ("check", "Schedules")) == 2)
+    recording.cancel()
+    await recording.value
+  }
+
   @Test("J111: counters have the outcomes of attempts by kind")
   func counters() async throws {
     let recording = jobs.recordMetrics(factory: metrics, clock: clock)

@@ -101,8 +101,30 @@ struct JobsTests {
     let object = try waiting.objects().first
     #expect(object?["level"] as? String == "bad")
     let findings = object?["findings"] as? [[String: String]]
-    #expect(findings?.first == ["level": "bad", "name": "Workers", "text": "No worker is running."])
-    #expect(findings?.contains { $0["text"]?.contains("no worker serves the queue") == true } == true)
+    #expect(
+      findings?.first == ["level": "bad", "name": "Workers", "text": "No worker is running, and 1 job has not ended."])
+    #expect(findings?.contains { $0["text"]?.contains("No worker serves the queue") == true } == true)
+    await store.close()
+  }
+
+  @Test("J356: the status begins with what is wrong, with a command for each problem, and exits with 0") func problems()
+    async throws
+  {
+    _ = try await enqueue("a", "{}", [.queue("two words")])
+    let status = try await run("status").output
+    #expect(status[0] == "bad      No worker is running, and 1 job has not ended.")
+    #expect(status[1] == "bad      No worker serves the queue “two words”, in which 1 job waits.")
+    #expect(status[2] == "         headway jobs list --state waiting --queue 'two words' --store jobs.sqlite")
+    let object = try #require(try await run("status", "--json").objects().first)
+    let health = try #require(object["health"] as? [String: Any])
+    #expect(health["level"] as? String == "bad")
+    let findings = try #require(health["findings"] as? [[String: String]])
+    #expect(findings.allSatisfy { $0["level"] != "good" })
+    #expect(findings.contains { $0["command"]?.hasPrefix("headway jobs list --state waiting") == true })
+    let doctor = try await run("doctor", status: 1).output
+    #expect(doctor.contains("         headway jobs list --state waiting --queue 'two words' --store jobs.sqlite"))
+    try await jobs.cancel(.all)
+    #expect(try await run("status").output.first == "warning  No worker is running.")
     await store.close()
   }
 

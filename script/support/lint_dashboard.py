@@ -33,6 +33,8 @@ for name, text in files.items():
 # The names of states and levels are values.
 values = {"succeeded", "failed", "cancelled", "running", "waiting", "scheduled", "retrying", "held", "working", "dead", "stopped",
           "good", "warning", "bad", "main", "unmet", "warn"}
+# The names of bands and lines in charts.
+values |= {"retrying", "median", "slow", "slowest"}
 others = "\n".join(text for name, text in files.items() if not name.endswith(".css"))
 for selector in re.findall(r"([^{}]+)\{", files["style.css"]):
     for kind, name in re.findall(r"([.#])([a-z][a-z-]*)", selector):

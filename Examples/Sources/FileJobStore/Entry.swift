@@ -18,6 +18,9 @@ enum Entry: Codable {
   case noWorker(WorkerID)
   case bucket(key: String, full: StoreTime, next: StoreTime?)
   case turn(MemoryLimits.TurnKey, key: String?, isPlainNext: Bool, heavyJobs: [JobID], lastGroup: String?)
+  case error(JobErrorGroup)
+  case noError(JobErrorGroup.ID)
+  case change(MemoryChange)
   case numbers(MemoryJobs.LastNumbers)
 
   static func edge(_ edge: JobEdge) -> Entry {
@@ -64,6 +67,9 @@ extension MemoryJobs {
     case .turn(let place, let key, let isPlainNext, let heavyJobs, let lastGroup):
       let turn = KeyTurn(key: key, isPlainNext: isPlainNext, heavyJobs: heavyJobs, lastGroup: lastGroup)
       limits.keep(turn, at: place)
+    case .error(let group): errors[group.id] = group
+    case .noError(let id): errors[id] = nil
+    case .change(let change): put(change)
     case .numbers(let numbers): lastNumbers = numbers
     }
   }
@@ -79,7 +85,9 @@ extension MemoryJobs {
     for (id, culprit) in graph.cascades { entries.append(.cascade(id, culprit: culprit)) }
     for (key, held) in timedKeys { entries.append(.key(key, job: held.id, until: held.until)) }
     for (name, queue) in queues { entries.append(.queue(name, queue)) }
+    for group in errors.values { entries.append(.error(group)) }
     for schedule in schedules.values { entries.append(.schedule(schedule)) }
+    entries += changes.map { .change($0) }
     for worker in workers.keys { entries.append(workerEntry(worker)) }
     for key in limits.bucketKeys {
       if let bucket = limits.bucket(ofKey: key) { entries.append(.bucket(key, bucket)) }

@@ -177,12 +177,19 @@ actor FileJobStore: JobStoreBackend {
 
   func write(_ writes: [FencedWrite]) throws -> [FencedAnswer] { try change { try writes.map($0.write) } }
 
+  func errorGroups(_ id: JobErrorGroup.ID?) throws -> [JobErrorGroup] {
+    let now = clock()
+    return try read { $0.memory.errorGroups(id, at: now) }
+  }
+
   func checkpoint(_ name: String, of id: JobID) throws -> JobPayload? {
     try read { $0.memory.checkpoints[id]?[name] }
   }
 
-  func perform(_ command: JobCommand) throws -> Int {
-    let count = try change { try $0.perform(command) }
+  func perform(_ command: JobCommand) throws -> Int { try perform(command, by: nil) }
+
+  func perform(_ command: JobCommand, by origin: JobsChangeOrigin?) throws -> Int {
+    let count = try change { try $0.perform(command, by: origin) }
     // Workers prune a store every minute. If the disk is full, the old journal remains.
     if command == .prune { try? rewriteJournal() }
     return count
@@ -237,7 +244,15 @@ actor FileJobStore: JobStoreBackend {
   }
 
   func perform(_ command: ScheduleCommand, on name: String) throws -> ScheduleAnswer {
-    try change { try $0.change(name, command) }
+    try perform(command, on: name, by: nil)
+  }
+
+  func perform(_ command: ScheduleCommand, on name: String, by origin: JobsChangeOrigin?) throws -> ScheduleAnswer {
+    try change { try $0.change(name, command, by: origin) }
+  }
+
+  func changes(of job: JobID?, before number: Int64?, limit: Int) throws -> [JobsChangeRecord] {
+    try read { $0.memory.changes(of: job, before: number, limit: limit) }
   }
 
   func schedules() throws -> [ScheduleRecord] { try read { $0.memory.schedules.values.sorted { $0.name < $1.name } } }

@@ -109,6 +109,8 @@ final class FileRows: MemoryTableRows {
     // The journal loses these rows when it is rewritten. Until then, they have no effect.
     memory.timedKeys = memory.timedKeys.filter { $0.value.until > now }
     memory.pruneLimits(at: now)
+    pruneErrors()
+    memory.pruneChanges(at: now)
     return delete(expiredJobs())
   }
 
@@ -118,6 +120,18 @@ final class FileRows: MemoryTableRows {
     let isNeeded = queue != JobQueueRecord()
     memory.queues[name] = isNeeded ? queue : nil
     otherEntries.append(isNeeded ? .queue(name, queue) : .noQueue(name))
+  }
+
+  // MARK: Errors
+
+  func put(_ group: JobErrorGroup) {
+    memory.errors[group.id] = group
+    otherEntries.append(.error(group))
+  }
+
+  func removeErrorGroup(_ id: JobErrorGroup.ID) {
+    memory.errors[id] = nil
+    otherEntries.append(.noError(id))
   }
 
   // MARK: Dependencies
@@ -175,6 +189,12 @@ final class FileRows: MemoryTableRows {
   func removeSchedule(_ name: String) -> Bool {
     otherEntries.append(.noSchedule(name))
     return memory.schedules.removeValue(forKey: name) != nil
+  }
+
+  // MARK: Changes by people
+
+  func write(_ change: JobsChangeRecord, token: Int64) {
+    otherEntries.append(.change(memory.put(MemoryChange(change, token: token))))
   }
 
   // MARK: Workers, which the store itself adds and removes

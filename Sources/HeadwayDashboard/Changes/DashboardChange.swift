@@ -89,6 +89,7 @@ struct DashboardChange {
     switch name {
     case "change": return try await changeJob(jobs)
     case "pause", "resume", "settings": return try await changeQueue(jobs, name)
+    case "mute", "unmute": return try await changeError(jobs, name)
     case "run", "pause-schedule", "resume-schedule": return try await changeSchedule(jobs, name)
     default: throw Refusal.badForm
     }
@@ -105,8 +106,9 @@ struct DashboardChange {
     }
     let list = try ListFilter(form)
     guard list.until != nil, action.applies(to: list.state) else { throw Refusal.badForm }
-    let name = try await changes.begin(action, action.filter(list, at: jobs.store.now), on: jobs)
-    return Link.to("/jobs", list.fields.filter { $0.0 != "until" } + [("change", name)])
+    let search = ListSearch(jobs, hiding: redactedKeys)
+    let name = try await changes.begin(action, action.filter(list, at: jobs.store.now), in: search)
+    return Link.to("/jobs", list.listFields + [("change", name)])
   }
 
   /// Makes the changes of the form on the page of a job.
@@ -116,7 +118,7 @@ struct DashboardChange {
     func page(_ result: String) -> String { Link.to("/job/\(number)", ["done": result]) }
     guard let job = try await jobs.job(id), JobState.changeable.contains(job.state) else { return page("nothing") }
     let now = jobs.store.now
-    let shown = JobForm(job, hiding: redactedKeys)
+    let shown = JobForm(job, hiding: redactedKeys, zone: PageZone(named: form["zone"]) ?? .utc)
     guard version == shown.version else { return page("nothing") }
     let changes = try shown.changes(in: form, at: now)
     guard !changes.isEmpty else { return page("same") }
@@ -153,7 +155,7 @@ struct DashboardChange {
         try await jobs.changeQueue(queue, .agingInterval(aging.map { .seconds($0) }))
       }
     }
-    return Link.to("/queues", ["done": name])
+    return Link.to("/queues", ["from": queue, "done": name])
   }
 
   /// Returns the number of a field; nil if it is empty.
@@ -164,6 +166,21 @@ struct DashboardChange {
         .unprocessableContent, "“\(text)” is not a number from \(minimum) to 1000000000. Nothing was changed.")
     }
     return value
+  }
+
+  // MARK: Errors
+
+  private func changeError(_ jobs: Jobs, _ name: String) async throws -> String {
+    guard let id = form["error"].flatMap({ JobErrorGroup.ID($0) }) else { throw Refusal.badForm }
+    let isChanged: Bool
+    if name == "unmute" {
+      isChanged = try await jobs.unmute(id)
+    } else if let note = form["note"] {
+      isChanged = try await jobs.mute(id, note: note)
+    } else {
+      throw Refusal(.unprocessableContent, "The note is missing. Nothing was changed.")
+    }
+    return Link.to("/errors", ["muted": name == "unmute" ? "1" : nil, "done": isChanged ? name : "same-error"])
   }
 
   // MARK: Schedules

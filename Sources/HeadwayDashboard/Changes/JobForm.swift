@@ -1,5 +1,4 @@
 #if Dashboard
-import Foundation
 import HTTPTypes
 import Headway
 import HeadwayJobs
@@ -15,6 +14,8 @@ struct JobForm {
   ]
 
   private let job: JobRecord
+  /// The time zone of the times in the form.
+  private let zone: PageZone
   private let priority: Headway.Operation.QueuePriority
   private let queue: String
   private let start: String
@@ -22,12 +23,12 @@ struct JobForm {
   /// Readable JSON; nil if the payload can't be edited.
   private let payload: String?
 
-  init(_ job: JobRecord, hiding redactedKeys: Set<String>) {
-    self.job = job
+  init(_ job: JobRecord, hiding redactedKeys: Set<String>, zone: PageZone) {
+    (self.job, self.zone) = (job, zone)
     priority = Headway.Operation.QueuePriority(roundingTowardNormal: job.priority)
     queue = Self.line(job.queue)
-    start = job.dueTime.map(Self.text) ?? ""
-    deadline = job.deadline.map(Self.text) ?? ""
+    start = job.dueTime.map(zone.field) ?? ""
+    deadline = job.deadline.map(zone.field) ?? ""
     // Text with hidden values, shortened text, and text that describes other payloads are not JSON.
     let text = Self.escaped(JSONText.text(of: job.payload.bytes, hiding: redactedKeys))
     payload = JSONText.isValid(Array(text.utf8)) ? text : nil
@@ -36,8 +37,9 @@ struct JobForm {
   /// The values of the template.
   var view: View {
     [
-      "version": version, "queue": queue, "start": start, "deadline": deadline, "hasDeadline": job.deadline != nil,
-      "hasPayload": payload != nil, "payload": payload ?? "", "isHidden": !JobState.changeable.contains(job.state),
+      "version": version, "zone": zone.name, "queue": queue, "start": start, "deadline": deadline,
+      "hasDeadline": job.deadline != nil, "hasPayload": payload != nil, "payload": payload ?? "",
+      "isHidden": !JobState.changeable.contains(job.state),
       "priorities": Self.priorities.map { ["name": $0.name, "isChosen": $0.priority == priority] as View },
     ]
   }
@@ -73,13 +75,13 @@ struct JobForm {
     if let change = try payloadChange(in: fields) { changes.append(change) }
     if fields["no-deadline"] != nil {
       if job.deadline != nil { changes.append(.deadline(nil)) }
-    } else if let time = try Self.time(fields["deadline"], unlike: deadline) {
+    } else if let time = try time(fields["deadline"], unlike: deadline) {
       guard time > now else { throw Self.refusal(of: fields["deadline"] ?? "", "in the future") }
       changes.append(.deadline(time))
     }
     if newPriority != priority { changes.append(.priority(newPriority)) }
     if !newQueue.utf8.elementsEqual(queue.utf8) { changes.append(.queue(newQueue)) }
-    if let time = try Self.time(fields["start"], unlike: start) {
+    if let time = try time(fields["start"], unlike: start) {
       // The job must not start before the other changes have taken effect.
       if time > now {
         changes.insert(.dueTime(time), at: 0)
@@ -105,16 +107,10 @@ struct JobForm {
   }
 
   /// Returns the time of a field; nil if the field is empty, or shows the same second.
-  private static func time(_ text: String?, unlike shown: String) throws -> StoreTime? {
+  private func time(_ text: String?, unlike shown: String) throws -> StoreTime? {
     guard let text else { return nil }
-    let format = /([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2})(:[0-9]{2})?(\.[0-9]+)?/
-    guard let match = text.wholeMatch(of: format),
-      case let exact = "\(match.1)T\(match.2)\(match.3 ?? ":00")",
-      // The strategy also reads the 30th of February.
-      let date = try? Date("\(exact)Z", strategy: .iso8601),
-      case let time = StoreTime(date), self.text(time) == exact
-    else { throw refusal(of: text, "a time such as 2030-01-31T18:30") }
-    return exact == shown ? nil : time
+    guard let time = zone.time(text) else { throw Self.refusal(of: text, "a time such as 2030-01-31T18:30") }
+    return zone.field(time) == shown ? nil : time
   }
 
   private static func refusal(of value: String, _ expected: String) -> Refusal {
@@ -122,13 +118,6 @@ struct JobForm {
   }
 
   // MARK: Showing
-
-  /// Returns a time in the format of the form, in UTC; empty if its year does not have four digits.
-  private static func text(_ time: StoreTime) -> String {
-    let second = StoreTime(microseconds: time.microseconds - time.microseconds % 1_000_000)
-    guard (0..<253_402_300_800_000_000).contains(second.microseconds) else { return "" }
-    return String(second.description.prefix(19))
-  }
 
   /// Returns a name as a browser sends it from a field with one line.
   private static func line(_ name: String) -> String {

@@ -30,12 +30,13 @@ final class RunningChanges: Sendable {
   /// - Parameters:
   ///   - action: The action to perform.
   ///   - filter: The jobs to change.
-  ///   - jobs: The jobs of the store.
+  ///   - search: Finds the jobs of the filter.
   ///   - pause: The maximum time to wait for the change to end.
   /// - Returns: The name of the change.
   /// - Throws: The error of the change, if it has changed no jobs.
   func begin(
-    _ action: DashboardChange.Action, _ filter: JobFilter, on jobs: Jobs, waitingAtMost pause: Duration = .seconds(10)
+    _ action: DashboardChange.Action, _ filter: JobFilter, in search: ListSearch,
+    waitingAtMost pause: Duration = .seconds(10)
   ) async throws -> String {
     let name = Secret.make()
     state.withLock { state in
@@ -48,7 +49,7 @@ final class RunningChanges: Sendable {
       let result: Result<Int, any Error>
       do {
         result = .success(
-          try await jobs.perform(action.command(filter)) { changedCount, count in
+          try await search.jobs.perform(action.command(search.resolved(filter))) { changedCount, count in
             update(name) { ($0.changedCount, $0.count) = (changedCount, count) }
           })
       } catch {

@@ -13,6 +13,8 @@ const sign = document.getElementById("live");
 const warning = document.getElementById("warning");
 let isReading = false;
 let isStale = false;
+/** Whether a person is pressing a button of the mouse, or a finger on the screen. */
+let isPressed = false;
 /** Whether there is no event stream. */
 let isRefused = false;
 /** Why the page is not up to date; empty if it is. */
@@ -21,7 +23,7 @@ let problem = "";
 let upToDate = new Date();
 
 async function read() {
-  if (document.hidden || isReading) {
+  if (document.hidden || isReading || isPressed) {
     isStale = true;
     return;
   }
@@ -45,7 +47,13 @@ async function read() {
 function update(response, page, begin) {
   const next = page.querySelector("main");
   if (response.ok ? page.body.dataset.events : next?.isEqualNode(content)) {
+    // A row or a button must not move away while a person clicks it.
+    if (isPressed) {
+      isStale = true;
+      return;
+    }
     morphContent(content, next);
+    document.dispatchEvent(new Event("page-update"));
     document.title = page.title;
     upToDate = begin;
     show("");
@@ -67,11 +75,12 @@ function show(state, reason = "") {
   sign.hidden = false;
   warning.hidden = !problem;
   if (!problem) return;
-  const isToday = upToDate.toDateString() === new Date().toDateString();
+  const timeZone = document.body.dataset.zone;
+  const day = (date) => date.toLocaleDateString([], { timeZone });
   const time = upToDate.toLocaleString([], {
-    dateStyle: isToday ? undefined : "medium", timeStyle: "short", hourCycle: "h23",
+    dateStyle: day(upToDate) === day(new Date()) ? undefined : "medium", timeStyle: "short", hourCycle: "h23", timeZone,
   });
-  const text = `${state} since ${time}, so this page is out of date. ${reason}`;
+  const text = `${state} since ${time} ${timeZone}. The page shows the state at that time. ${reason}`;
   if (warning.textContent !== text) warning.textContent = text;
 }
 
@@ -79,6 +88,11 @@ function receive(event) {
   isRefused = event === "refused";
   if (event !== "open" || problem) read();
   else show("");
+}
+
+function release() {
+  isPressed = false;
+  if (isStale && !document.hidden) read();
 }
 
 /** Returns a function that starts or stops listening for events, independently of other pages. */
@@ -119,6 +133,9 @@ function follow() {
   addEventListener("pagehide", () => listening(false));
   // The browser shows a page from its cache.
   addEventListener("pageshow", (event) => { if (event.persisted) change(); });
+  addEventListener("pointerdown", () => { isPressed = true; }, true);
+  for (const name of ["pointerup", "pointercancel"]) addEventListener(name, release, true);
+  addEventListener("blur", release);
   setInterval(() => { if (problem || isRefused) read(); }, pause);
 }
 

@@ -1,7 +1,8 @@
 // Changes a part of the page into its newer version, and keeps every node that is in both.
 // See Docs/decisions/0043-live-pages.md.
 //
-// The nodes hold the selection, the focus, typed text, and open and scrolled elements, so these remain.
+// The nodes hold the selection, the focus, typed text, and open and scrolled elements, so these remain. A node that a
+// person has touched stays in the page even if the newer version no longer contains it. Its class is `gone`.
 
 /** Returns the key that identifies an element among the children of its parent; empty if it has none. */
 function key(node) {
@@ -13,12 +14,43 @@ function isSame(old, next) {
   return old.nodeType === next.nodeType && old.nodeName === next.nodeName && key(old) === key(next);
 }
 
+/** Whether a person has changed the value of a control. */
+function isEdited(control) {
+  if (control.nodeName === "SELECT") return changedChoice(control) !== null;
+  return control.value !== control.defaultValue || control.checked !== control.defaultChecked;
+}
+
+/** Whether an element has the focus, selected text, or changed controls. */
+function isTouched(node) {
+  if (node.nodeType !== Node.ELEMENT_NODE) return false;
+  return node.contains(document.activeElement) || isSelected(node)
+    || [...node.querySelectorAll("input, select, textarea")].some(isEdited);
+}
+
+/** Whether a person might be using a list of choices, which must not change then. */
+function isInUse(node) {
+  const focused = document.activeElement;
+  return (node.nodeName === "SELECT" && node === focused) || (node.nodeName === "DATALIST" && focused?.list === node);
+}
+
+function isGone(node) {
+  return node.nodeType === Node.ELEMENT_NODE && node.classList.contains("gone");
+}
+
+/** Removes a node, unless a person has touched it. */
+function remove(node) {
+  if (isTouched(node)) node.classList.add("gone");
+  else node.remove();
+}
+
 function morphAttributes(old, next) {
+  // A person opens and closes details.
+  const isKept = (name) => old.nodeName === "DETAILS" && name === "open";
   for (const { name, value } of next.attributes) {
-    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if (old.getAttribute(name) !== value && !isKept(name)) old.setAttribute(name, value);
   }
   for (const { name } of [...old.attributes]) {
-    if (!next.hasAttribute(name)) old.removeAttribute(name);
+    if (!next.hasAttribute(name) && !isKept(name)) old.removeAttribute(name);
   }
 }
 
@@ -26,7 +58,7 @@ function morphAttributes(old, next) {
 function removeUpTo(node, end) {
   while (node !== end) {
     const following = node.nextSibling;
-    node.remove();
+    remove(node);
     node = following;
   }
   return end;
@@ -42,11 +74,12 @@ function morphChildren(parent, next) {
   const keys = new Set([...next.childNodes].map(key));
   // Removed elements must not shift the other elements.
   for (const child of [...parent.childNodes]) {
-    if (key(child) && !keys.has(key(child))) child.remove();
+    if (key(child) && !keys.has(key(child))) remove(child);
   }
   const found = new Map([...parent.childNodes].map((child) => [key(child), child]));
   let place = parent.firstChild;
   for (const child of [...next.childNodes]) {
+    while (place && isGone(place) && !keys.has(key(place))) place = place.nextSibling;
     const name = key(child);
     let old = null;
     if (name) {
@@ -72,13 +105,19 @@ function morphChildren(parent, next) {
 
 function morph(old, next) {
   if (old.nodeType !== Node.ELEMENT_NODE) {
-    if (old.nodeValue !== next.nodeValue) old.nodeValue = next.nodeValue;
-  } else if (!old.isEqualNode(next)) {
+    if (old.nodeValue !== next.nodeValue && !isSelected(old)) old.nodeValue = next.nodeValue;
+  } else if (!isInUse(old) && old.dataset.keep === undefined && !old.isEqualNode(next)) {
     const choice = changedChoice(old);
     morphAttributes(old, next);
     morphChildren(old, next);
     if (choice !== null) old.value = choice;
   }
+}
+
+/** Whether a person has selected a text, or a part of it. */
+function isSelected(node) {
+  const selection = getSelection();
+  return !selection.isCollapsed && selection.containsNode(node, true);
 }
 
 /** Returns the value that a person has chosen in a menu, which a new default would replace; otherwise null. */

@@ -3,7 +3,7 @@ import Foundation
 
 /// The fields of a form or of the query of a URL.
 struct Fields: Sendable {
-  private var values: [String: String] = [:]
+  private var values: [String: [String]] = [:]
 
   init() {}
 
@@ -12,11 +12,17 @@ struct Fields: Sendable {
     for field in encoded.split(separator: "&") {
       let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let decoded = parts.map { String($0).replacing("+", with: " ").removingPercentEncoding }
-      if decoded.count == 2, let name = decoded[0], let value = decoded[1], !value.isEmpty { values[name] = value }
+      if decoded.count == 2, let name = decoded[0], let value = decoded[1], !value.isEmpty {
+        values[name, default: []].append(value)
+      }
     }
   }
 
-  subscript(name: String) -> String? { values[name] }
+  /// The value of a field; the last one if there are several.
+  subscript(name: String) -> String? { values[name]?.last }
+
+  /// The numbers of a field that can occur several times.
+  func numbers(_ name: String) -> [Int64] { (values[name] ?? []).compactMap { Int64($0) } }
 
   /// The value of a field that is a number.
   func number(_ name: String) -> Int64? { self[name].flatMap { Int64($0) } }
@@ -36,7 +42,8 @@ enum Link {
 
   private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8)
 
-  private static func encoded(_ text: String) -> String {
+  /// Returns a text with escapes for all characters that have a meaning in an address.
+  static func encoded(_ text: String) -> String {
     text.utf8.map { byte in
       plain.contains(byte)
         ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)

@@ -4,7 +4,7 @@ import HeadwayWeb
 import Hummingbird
 import Synchronization
 
-/// Requires people to log in to a dashboard, with the printed address or with a password.
+/// Requires people to log in to a dashboard, with the printed address or a password, or to be signed in by a proxy.
 final class LoginGate: RouterMiddleware {
   typealias Context = BasicRequestContext
 
@@ -12,20 +12,30 @@ final class LoginGate: RouterMiddleware {
     var port = 0
     /// The token of the printed address, until it is used.
     var token: String? = Secret.make()
-    var sessions: [String] = []
+    var sessions: [Session] = []
     var guesses = GuessLimit()
   }
 
+  /// A browser that has logged in.
+  private struct Session {
+    let token: String
+    let access: JobsDashboard.Access
+  }
+
+  /// The rights of the person who has sent the current request.
+  @TaskLocal static var access = JobsDashboard.Access.none
+
   let origins: SiteOrigins
-  private let password: String?
+  private let people: KnownPeople
+  private let proxy: ProxySignIn?
   private let hosts: HostNames
   private let prefix: String
   private let state = Mutex(State())
 
   private static let maxSessionCount = 100
 
-  init(password: String?, hosts: HostNames, origins: SiteOrigins, prefix: String) {
-    (self.password, self.hosts, self.origins, self.prefix) = (password, hosts, origins, prefix)
+  init(people: KnownPeople, proxy: ProxySignIn?, hosts: HostNames, origins: SiteOrigins, prefix: String) {
+    (self.people, self.proxy, self.hosts, self.origins, self.prefix) = (people, proxy, hosts, origins, prefix)
   }
 
   /// Returns the path that lets one browser log in.
@@ -53,7 +63,7 @@ final class LoginGate: RouterMiddleware {
       response = try await checked(request, context, next)
     } catch {
       let base = SitePath.wayBack(from: request.uri.path, to: "")
-      response = PageRenderer.loginPage(for: error, base: base, acceptsPassword: password != nil)
+      response = PageRenderer.loginPage(for: error, base: base, people)
     }
     response.addSafeHeaders(policy: Self.policy, referrer: "same-origin")
     return response
@@ -82,36 +92,43 @@ final class LoginGate: RouterMiddleware {
     if request.head.path?.hasPrefix("/") != true {
       return Response(status: .seeOther, headers: [.location: prefix + "/" + (request.head.path ?? "")])
     }
-    if path == "/login" { return try await login(request) }
+    let access = access(of: request)
+    if path == "/login" { return try await login(request, access) }
+    if path == "/logout", request.method == .post { return try logOut(request) }
     if StaticFile.named(String(path.dropFirst())) != nil { return try await next(request, context) }
-    guard isLoggedIn(request) else { throw Self.needsLogin }
-    return try await next(request, context)
+    guard let access else { throw Self.needsLogin }
+    let rest = proxy?.withoutHeaders(request) ?? request
+    return try await Self.$access.withValue(access) { try await next(rest, context) }
   }
 
   private static let needsLogin = Refusal(.forbidden, "You are not logged in.")
   private static let usedToken = Refusal(
     .forbidden, "This address is not valid, or was used before. Restart the dashboard to get another one.")
   private static let wrongPassword = Refusal(.forbidden, "The password is wrong.")
-  private static let tooManyGuesses = Refusal(
-    .tooManyRequests, "Other passwords from your address are being checked. Try again in a few seconds.")
+  private static let wrongNameOrPassword = Refusal(.forbidden, "The name or the password is wrong.")
 
-  private func isLoggedIn(_ request: Request) -> Bool {
-    guard let session = cookie.value(in: request, isEncrypted: isEncrypted(request)) else { return false }
-    return state.withLock { $0.sessions }.contains { Secret.areEqual($0, session) }
+  /// Returns the rights of the person who has sent a request; nil if the person is not logged in.
+  private func access(of request: Request) -> JobsDashboard.Access? {
+    if let access = proxy?.access(of: request, from: WebClient.current) { return access }
+    guard let token = token(in: request) else { return nil }
+    return state.withLock { $0.sessions }.first { Secret.areEqual($0.token, token) }?.access
   }
 
-  private func login(_ request: Request) async throws -> Response {
+  /// The token of the session of a browser.
+  private func token(in request: Request) -> String? {
+    cookie.value(in: request, isEncrypted: isEncrypted(request))
+  }
+
+  private func login(_ request: Request, _ access: JobsDashboard.Access?) async throws -> Response {
     if request.method == .post {
       try origins.check(request)
-      let form = try await RequestHandler.form(of: request)
-      try await check(password: form["password"] ?? "")
-      return open(request)
+      return open(request, try await check(RequestHandler.form(of: request), request))
     }
-    if request.method == .get, isLoggedIn(request) { return Self.firstPage }
+    if request.method == .get, access != nil { return Self.firstPage }
     guard let given = Fields(request.uri.query ?? "")["token"] else { throw Self.needsLogin }
     // A program that only checks the address, with a HEAD request, does not use it up.
     guard request.method == .get, take(token: given) else { throw Self.usedToken }
-    return open(request)
+    return open(request, people.unnamed)
   }
 
   private func take(token given: String) -> Bool {
@@ -122,26 +139,41 @@ final class LoginGate: RouterMiddleware {
     }
   }
 
-  private func check(password given: String) async throws {
-    guard let password else { throw Self.needsLogin }
-    let now = ContinuousClock.now
-    guard let turn = state.withLock({ $0.guesses.turn(of: WebClient.address, at: now) }) else {
-      throw Self.tooManyGuesses
+  /// Checks the name and the password of a form and returns the rights of the person.
+  private func check(_ form: Fields, _ request: Request) async throws -> JobsDashboard.Access {
+    guard people.acceptPasswords else { throw Self.needsLogin }
+    let (now, name) = (ContinuousClock.now, form["name"])
+    let client = proxy?.browser(of: request, from: WebClient.current) ?? WebClient.current
+    guard let turn = state.withLock({ $0.guesses.turn(of: client.network, name: name, at: now) }) else {
+      throw Refusal.tooManyGuesses
     }
     if turn > now { try await Task.sleep(until: turn) }
-    guard Secret.areEqual(password, given) else { throw Self.wrongPassword }
+    guard let access = try await people.access(name: name, password: form["password"] ?? "") else {
+      throw people.acceptNames ? Self.wrongNameOrPassword : Self.wrongPassword
+    }
+    return access
+  }
+
+  private func logOut(_ request: Request) throws -> Response {
+    try origins.check(request)
+    if let token = token(in: request) {
+      state.withLock { $0.sessions.removeAll { Secret.areEqual($0.token, token) } }
+    }
+    var response = Self.firstPage
+    response.headers.append(cookie.removal(isEncrypted: isEncrypted(request)))
+    return response
   }
 
   private static var firstPage: Response { Response(status: .seeOther, headers: [.location: "./"]) }
 
-  private func open(_ request: Request) -> Response {
-    let session = Secret.make()
+  private func open(_ request: Request, _ access: JobsDashboard.Access) -> Response {
+    let token = Secret.make()
     state.withLock { state in
-      state.sessions.append(session)
+      state.sessions.append(Session(token: token, access: access))
       if state.sessions.count > Self.maxSessionCount { state.sessions.removeFirst() }
     }
     var response = Self.firstPage
-    response.headers.append(cookie.header(session, isEncrypted: isEncrypted(request)))
+    response.headers.append(cookie.header(token, isEncrypted: isEncrypted(request)))
     return response
   }
 }

@@ -23,6 +23,8 @@ struct Refusal: Error {
   static let readOnly = Refusal(.forbidden, "You may only view these pages. Nothing was changed.")
   static let noPage = Refusal(.notFound, "There is no such page.")
   static let badForm = Refusal(.badRequest, "The form was incomplete. Nothing was changed.")
+  static let tooManyGuesses = Refusal(
+    .tooManyRequests, "Other passwords are being checked. Try again in a few seconds.")
   static let wrongHost = Refusal(
     .misdirectedRequest, "The dashboard does not accept this host name. Open the address that it has printed.")
 

@@ -20,6 +20,10 @@ struct RequestHandler: Sendable {
   private static let maxFormSize = 64 * 1_024
 
   func respond(to request: Request, _ authorize: () async throws -> JobsDashboard.Access) async -> Response {
+    await PageZone.$current.withValue(PageZone(request)) { await response(to: request, authorize) }
+  }
+
+  private func response(to request: Request, _ authorize: () async throws -> JobsDashboard.Access) async -> Response {
     let tokens = ChangeTokens(request, isEncrypted: request.isEncrypted(ifUnknown: origins.areEncrypted))
     let base = SitePath.wayBack(from: request.uri.path, to: path)
     var response: Response
@@ -42,10 +46,10 @@ struct RequestHandler: Sendable {
   private func checked(
     _ request: Request, _ path: [String], _ base: String, _ tokens: ChangeTokens, _ access: JobsDashboard.Access
   ) async throws -> Response {
-    guard access != .none else { throw Refusal.noAccess }
-    let canChange = access == .changes && !dashboard.options.isReadOnly
+    guard access.role != nil else { throw Refusal.noAccess }
+    let canChange = access.role == .operate && !dashboard.options.isReadOnly
     let call = Call(
-      path: path, query: Fields(request.uri.query ?? ""), canChange: canChange, token: tokens.token)
+      path: path, query: Fields(request.uri.query ?? ""), access: access, canChange: canChange, token: tokens.token)
     if path == ["events"], request.method == .get { return try LiveEvents.response(for: dashboard.jobs) }
     let renderer = PageRenderer(dashboard, base: base)
     guard request.method == .post else { return try await renderer.response(to: call) }
@@ -56,7 +60,9 @@ struct RequestHandler: Sendable {
     let payloadSize = 4 * min(dashboard.jobs.store.maxPayloadSize, 4 * 1_024 * 1_024)
     let form = try await Self.form(of: request, maxSize: Self.maxFormSize + payloadSize)
     try tokens.check(form["token"])
-    let target = try await DashboardChange(form, dashboard).perform(on: dashboard.jobs)
+    defer { dashboard.healthWatch.forget() }
+    let jobs = dashboard.jobs.changing(as: access.name ?? JobsDashboard.Access.unnamed)
+    let target = try await DashboardChange(form, dashboard).perform(on: jobs)
     return Response(status: .seeOther, headers: [.location: base + target])
   }
 

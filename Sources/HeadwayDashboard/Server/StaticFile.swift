@@ -17,6 +17,9 @@ struct StaticFile: Sendable {
     StaticFile(name: "live.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.live_js),
     StaticFile(name: "morph.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.morph_js),
     StaticFile(name: "stream.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.stream_js),
+    StaticFile(name: "keys.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.keys_js),
+    StaticFile(name: "lists.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.lists_js),
+    StaticFile(name: "zone.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.zone_js),
     StaticFile(name: "icon.svg", type: "image/svg+xml", bytes: PackageResources.icon_svg),
   ]
 

@@ -20,23 +20,26 @@ extension PageRenderer {
       guard action.applies(to: list.state) else { throw Refusal.badForm }
       // Jobs that are added later are not changed.
       list.until = list.until ?? jobs.store.now
-      let count = try await count(action.filter(list, at: jobs.store.now))
-      view["phrase"] = action.phrase(count.text)
+      let count = try await ListSearch(jobs, hiding: options.redactedKeys)
+        .count(action.filter(list, at: jobs.store.now), upTo: Self.countLimit)
+      view["phrase"] = action.phrase(Self.text(of: count))
       view["what"] = list.description
-      view["canConfirm"] = count.number > 0
-      view["back"] = Link.to("\(base)/jobs", list.fields.filter { $0.0 != "until" })
+      view["error"] = try await errorView(list.error)
+      view["note"] = Self.note(about: count.count, of: list)
+      view["canConfirm"] = count.count > 0 || !count.isExact
+      view["back"] = Link.to("\(base)/jobs", list.listFields)
       fields += list.fields
     }
-    view["fields"] = fields.compactMap { name, value in value.map { ["name": name, "value": $0] as View } }
+    view["fields"] = fieldViews(fields)
     return Page(template: "confirm", heading: action.phrase("jobs"), view: view)
   }
 
-  /// Counts the jobs of a filter, up to the limit.
-  private func count(_ filter: JobFilter) async throws -> (number: Int, text: String) {
-    let page = try await jobs.ids(filter, limit: Self.countLimit)
-    let number = page.ids.count
-    guard page.next != nil else { return (number, Readable.count(number, "job")) }
-    return (max(1, number), number == 0 ? "some jobs" : "\(Readable.number(number))+ jobs")
+  /// Returns a sentence about selected jobs that the change does not affect; nil if there are none.
+  private static func note(about count: Int, of list: ListFilter) -> String? {
+    guard let ids = list.ids, count < ids.count else { return nil }
+    return ids.count - count == 1
+      ? "1 selected job is in another state, so it remains as it is."
+      : "\(Readable.number(ids.count - count)) selected jobs are in other states, so they remain as they are."
   }
 }
 #endif

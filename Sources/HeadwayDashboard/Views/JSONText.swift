@@ -8,6 +8,8 @@ import HeadwayJobs
 struct JSONText {
   private let bytes: [UInt8]
   private let redacted: Set<String>
+  /// The text that replaces a hidden value.
+  private let hidden: String
   private var index = 0
   private var text: [UInt8] = []
 
@@ -28,9 +30,24 @@ struct JSONText {
       return "\(Readable.count(bytes.count, "byte")): \(shown)\(bytes.count > 256 ? " …" : "")"
     }
     guard isValid(bytes) else { return shortened(plain) }
-    var formatter = JSONText(bytes: bytes, redacted: Set(redactedKeys.map { $0.lowercased() }))
+    return shortened(String(decoding: indented(bytes, hiding: redactedKeys, as: mask), as: UTF8.self))
+  }
+
+  /// Returns JSON in which strings replace the hidden values, without spaces between its parts; other bytes as they
+  /// are.
+  ///
+  /// - Parameters:
+  ///   - bytes: The content of a payload or a result.
+  ///   - redactedKeys: The keys whose values are hidden, regardless of case.
+  /// - Returns: Valid JSON if the content is valid JSON.
+  static func withoutSecrets(_ bytes: [UInt8], hiding redactedKeys: Set<String>) -> [UInt8] {
+    isValid(bytes) ? compact(indented(bytes, hiding: redactedKeys, as: "\"\(mask)\"")) : bytes
+  }
+
+  private static func indented(_ json: [UInt8], hiding redactedKeys: Set<String>, as hidden: String) -> [UInt8] {
+    var formatter = JSONText(bytes: json, redacted: Set(redactedKeys.map { $0.lowercased() }), hidden: hidden)
     formatter.value(indent: 0)
-    return shortened(String(decoding: formatter.text, as: UTF8.self))
+    return formatter.text
   }
 
   /// Returns whether bytes are JSON in UTF-8.
@@ -64,7 +81,9 @@ struct JSONText {
       + "\n… \(Readable.count(text.utf8.count - maxLength, "more byte"))"
   }
 
-  private init(bytes: [UInt8], redacted: Set<String>) { (self.bytes, self.redacted) = (bytes, redacted) }
+  private init(bytes: [UInt8], redacted: Set<String>, hidden: String) {
+    (self.bytes, self.redacted, self.hidden) = (bytes, redacted, hidden)
+  }
 
   // MARK: Reading. The bytes are valid JSON.
 
@@ -129,7 +148,7 @@ struct JSONText {
     let length = text.count
     value(indent: indent)
     text.removeSubrange(length...)
-    text += Array(Self.mask.utf8)
+    text += Array(hidden.utf8)
   }
 
   private mutating func newLine(indent: Int) {

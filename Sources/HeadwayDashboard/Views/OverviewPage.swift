@@ -4,16 +4,22 @@ import HeadwayJobs
 extension PageRenderer {
   /// The maximum number of running jobs on the page.
   private static let rowLimit = 10
+  /// The maximum number of queues on the page.
+  private static let queueLimit = 30
   /// The maximum number of failures on the page.
   private static let failureLimit = 5
 
   func overview(_ call: Call) async throws -> Page {
     let overview = try await jobs.overview(countingTo: Self.countLimit)
-    let statistics = EndingStatistics(overview.endings, limit: Self.countLimit, at: overview.time)
+    let statistics = try await jobs.statistics(over: .hour)
     var view: View = [
-      "tiles": tiles(overview, statistics), "chart": RateChart.view(statistics),
-      "queues": queueRows(overview), "hasQueues": !overview.snapshot.queues.isEmpty,
+      "tiles": tiles(overview, statistics), "chart": ThroughputChart.endings(statistics).view(),
+      "trendsURL": url("trends"), "hasQueues": !overview.snapshot.queues.isEmpty,
+      "queues": queueRows(Self.worstQueues(overview, limit: Self.queueLimit), overview, statistics),
     ]
+    let queueCount = overview.snapshot.queues.count
+    view["allQueues"] = queueCount > Self.queueLimit ? "All \(Readable.count(queueCount, "queue"))" : nil
+    view["queuesURL"] = url("queues")
     let running = overview.snapshot.workers.flatMap(\.running).sorted {
       ($0.claimedTime, $0.id) < ($1.claimedTime, $1.id)
     }
@@ -53,7 +59,7 @@ extension PageRenderer {
     return ids.compactMap { byNumber[$0] }
   }
 
-  private func tiles(_ overview: JobsOverview, _ statistics: EndingStatistics) -> [View] {
+  private func tiles(_ overview: JobsOverview, _ statistics: JobStatistics) -> [View] {
     func count(_ state: JobState) -> Int {
       overview.snapshot.queues.reduce(0) { min($0 + $1.counts[state], overview.countLimit + 1) }
     }
@@ -68,18 +74,20 @@ extension PageRenderer {
       return tile(state.name, text, url("jobs", ["state": state.name]), style: number > 0 ? style : "")
     }
     let oldest = overview.snapshot.queues.compactMap(\.oldestWaitStartTime).min()
-    let waits = statistics.waits.map { "p95 \(Readable.duration($0.slow))" }
-    let runs = statistics.runs.map { "p95 \(Readable.duration($0.slow))" }
+    let total = statistics.total
+    func times(_ name: String, _ durations: JobDurations) -> View {
+      func text(_ percent: Double) -> String? { durations.percentile(percent).map(Readable.duration) }
+      return tile(name, text(50) ?? "–", url("trends"), note: text(95).map { "p95 \($0)" })
+    }
     return [
       counted(.waiting, count(.waiting)), counted(.running, count(.running)),
       counted(.retrying, count(.retrying), style: "warn"), counted(.scheduled, count(.scheduled)),
       counted(.held, count(.held)), counted(.failed, overview.failedCount, style: "bad"),
       tile("oldest waiting", oldest.map { Readable.duration(overview.time - $0) } ?? "–"),
       tile(
-        "ended", Readable.rate(statistics.perMinute),
-        note: statistics.failedPart.map { "\(Readable.percent($0)) failed" }),
-      tile("wait", statistics.waits.map { Readable.duration($0.median) } ?? "–", note: waits),
-      tile("run", statistics.runs.map { Readable.duration($0.median) } ?? "–", note: runs),
+        "ended in 1 h", Readable.number(total.ended), url("trends"),
+        note: total.ended == 0 ? nil : "\(Readable.percent(Double(total.failed) / Double(total.ended))) failed"),
+      times("wait in 1 h", total.waits), times("run in 1 h", total.runs),
     ]
   }
 

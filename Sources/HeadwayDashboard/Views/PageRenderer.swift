@@ -9,6 +9,7 @@ struct PageRenderer: Sendable {
   let jobs: Jobs
   let options: JobsDashboard.Options
   let changes: RunningChanges
+  let healthWatch: HealthWatch
   /// The relative address of the first page, without a trailing slash.
   let base: String
 
@@ -17,6 +18,7 @@ struct PageRenderer: Sendable {
 
   init(_ dashboard: JobsDashboard, base: String) {
     (jobs, options, changes, self.base) = (dashboard.jobs, dashboard.options, dashboard.changes, base)
+    healthWatch = dashboard.healthWatch
   }
 
   /// A page: its name, its title, and the values of its template.
@@ -28,13 +30,24 @@ struct PageRenderer: Sendable {
 
   /// The names of the pages with an entry in the menu.
   private static let menu = [
-    ("", "Overview"), ("queues", "Queues"), ("jobs", "Jobs"), ("failures", "Failures"), ("schedules", "Schedules"),
-    ("workers", "Workers"), ("health", "Health"),
+    ("", "Overview"), ("queues", "Queues"), ("jobs", "Jobs"), ("errors", "Errors"), ("trends", "Trends"),
+    ("schedules", "Schedules"), ("workers", "Workers"), ("changes", "Changes"), ("health", "Health"),
   ]
 
   func response(to call: Call) async throws -> Response {
+    // The former address of the page of errors.
+    if call.path == ["failures"] {
+      return Response(status: .movedPermanently, headers: [.location: url("errors")])
+    }
+    if let format = call.path.first.flatMap(ListExport.Format.init), call.path.count == 1 {
+      return try ListExport.response(format, call.query, ListSearch(jobs, hiding: options.redactedKeys))
+    }
+    // The checks read the store while the page does.
+    async let report = healthWatch.report()
     let page = try await page(for: call)
     var view = page.view
+    // The page about the health has all of it.
+    view["health"] = page.template == "health" ? nil : healthSign(await report)
     view["notice"] = Notice.text(for: call.query, changes)
     return Self.response(.ok, render(page.template, page.heading, view, call))
   }
@@ -45,9 +58,11 @@ struct PageRenderer: Sendable {
     case ("queues", 1): try await queues(call)
     case ("jobs", 1): try await jobList(call)
     case ("job", 2): try await job(call, call.path[1])
-    case ("failures", 1): try await failures(call)
+    case ("errors", 1): try await errors(call)
+    case ("trends", 1): try await trends(call)
     case ("schedules", 1): try await schedules(call)
     case ("workers", 1): try await workers(call)
+    case ("changes", 1): try await changeList(call)
     case ("health", 1): try await health(call)
     case ("confirm", 1): try await confirm(call)
     default: throw Refusal.noPage
@@ -64,10 +79,14 @@ struct PageRenderer: Sendable {
     view["home"] = base + "/"
     view["isReadOnly"] = call.map { !$0.canChange } ?? false
     view["canChange"] = call?.canChange ?? false
+    view["person"] = call?.access.name
+    view["canLogOut"] = call?.access.logOut == .form
+    if case .address(let address)? = call?.access.logOut { view["logOutURL"] = address }
     view["token"] = call?.token ?? ""
+    view["zone"] = PageZone.current.name
     let current = call.map { $0.path.first == "job" || $0.path.first == "confirm" ? "jobs" : $0.path.first ?? "" }
     view["menu"] = Self.menu.map { path, name -> View in
-      ["url": "\(base)/\(path)", "name": name, "isCurrent": path == current]
+      ["url": "\(base)/\(path)", "name": name, "key": name.prefix(1).lowercased(), "isCurrent": path == current]
     }
     return Templates.shared.render(template, view)
   }
@@ -88,10 +107,11 @@ struct PageRenderer: Sendable {
   }
 
   /// Returns the page for people who have not logged in.
-  static func loginPage(for error: any Error, base: String, acceptsPassword: Bool) -> Response {
+  static func loginPage(for error: any Error, base: String, _ people: KnownPeople) -> Response {
     let refusal = Refusal(error)
     let view: View = [
-      "message": refusal.text, "acceptsPassword": acceptsPassword, "heading": "Log in", "base": base,
+      "message": refusal.text, "acceptsPassword": people.acceptPasswords, "acceptsNames": people.acceptNames,
+      "needsName": people.needNames, "heading": "Log in", "base": base,
     ]
     return response(refusal.status, Templates.shared.render("login", view))
   }

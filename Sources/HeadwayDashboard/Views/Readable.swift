@@ -8,28 +8,17 @@ extension Readable {
     number > limit ? "\(self.number(limit))+" : self.number(number)
   }
 
-  /// Returns the values of a point in time: its date, and its distance from now.
+  /// Returns the values of the partial template `time`: the date, also in the time zone of the page, and the distance
+  /// from now.
   static func time(_ time: StoreTime, at now: StoreTime) -> View {
+    let zone = PageZone.current
     let distance = time < now ? now - time : time - now
     let text = distance < .seconds(1) ? "now" : time < now ? "\(duration(distance)) ago" : "in \(duration(distance))"
-    return ["date": time.description, "text": text]
-  }
-
-  /// Returns a rate per minute, for example `12.5 / min`.
-  static func rate(_ perMinute: Double) -> String {
-    perMinute < 100 && perMinute != perMinute.rounded()
-      ? "\((perMinute * 10).rounded() / 10) / min" : "\(number(Int(min(perMinute.rounded(), 1e15)))) / min"
-  }
-
-  /// Returns the first line of a text, shortened.
-  static func line(_ text: String, length: Int = 160) -> String {
-    let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-    return line.count > length ? line.prefix(length - 1) + "…" : line
-  }
-
-  /// Returns a sentence, with a capital letter and a period.
-  static func sentence(_ text: String) -> String {
-    text.prefix(1).uppercased() + text.dropFirst() + (text.last.map { ".?!…".contains($0) } ?? true ? "" : ".")
+    let local = zone.text(time)
+    return [
+      "date": time.description, "text": text, "local": local, "clock": String(local.dropFirst(11)),
+      "title": "\(local) (\(zone.name))",
+    ]
   }
 
   /// Returns the time when a job entered its state, or is due if it waits for a time.

@@ -7,7 +7,8 @@ extension PageRenderer {
     let rows = schedules.map { schedule -> View in
       let definition = schedule.definition
       var view: View = [
-        "name": schedule.name, "times": definition.schedule.description, "kind": definition.kind.rawValue,
+        "name": schedule.name, "anchor": Self.anchor("schedule", schedule.name),
+        "times": definition.schedule.description, "kind": definition.kind.rawValue,
         "queue": definition.queue, "isPaused": schedule.isPaused,
       ]
       view["next"] = schedule.nextTickTime.map { Readable.time($0, at: now) }

@@ -17,11 +17,15 @@ struct Templates: Sendable {
     var library = MustacheLibrary()
     let sources: [(String, [UInt8])] = [
       ("layout", PackageResources.layout_mustache), ("button", PackageResources.button_mustache),
-      ("jobrows", PackageResources.jobrows_mustache), ("overview", PackageResources.overview_mustache),
+      ("time", PackageResources.time_mustache), ("moment", PackageResources.moment_mustache),
+      ("jobrows", PackageResources.jobrows_mustache), ("finding", PackageResources.finding_mustache),
+      ("overview", PackageResources.overview_mustache),
       ("queues", PackageResources.queues_mustache), ("jobs", PackageResources.jobs_mustache),
-      ("job", PackageResources.job_mustache), ("failures", PackageResources.failures_mustache),
+      ("job", PackageResources.job_mustache), ("errors", PackageResources.errors_mustache),
       ("schedules", PackageResources.schedules_mustache), ("workers", PackageResources.workers_mustache),
-      ("health", PackageResources.health_mustache), ("confirm", PackageResources.confirm_mustache),
+      ("trends", PackageResources.trends_mustache), ("plot", PackageResources.plot_mustache),
+      ("numbers", PackageResources.numbers_mustache), ("health", PackageResources.health_mustache),
+      ("confirm", PackageResources.confirm_mustache), ("changes", PackageResources.changes_mustache),
       ("message", PackageResources.message_mustache), ("login", PackageResources.login_mustache),
     ]
     for (name, bytes) in sources {

@@ -11,7 +11,8 @@ extension PageRenderer {
       let description = worker.description
       let state = !worker.isAlive ? "dead" : worker.isStopped ? "stopped" : "working"
       var view: View = [
-        "id": "\(worker.id)", "name": description.name, "process": "\(description.processIdentifier)", "state": state,
+        "id": "\(worker.id)", "anchor": Self.anchor("worker", "\(worker.id)"), "name": description.name,
+        "process": "\(description.processIdentifier)", "state": state,
         "started": Readable.time(worker.startTime, at: snapshot.time), "count": Readable.number(worker.running.count),
         "queues": description.servedNames.map { ["name": $0, "queueURL": url("jobs", ["queue": $0])] as View },
         "kinds": description.kinds.sorted { $0.key < $1.key }.map { kind, version -> View in

@@ -25,7 +25,8 @@ extension Jobs {
     _ command: JobCommand, onProgress: (_ changedCount: Int, _ count: Int) -> Void
   ) async throws -> Int {
     try check(command)
-    guard let filter = command.filter else { return try await performRepeatedly(command) }
+    let origin = try origin(filter: command.filter)
+    guard let filter = command.filter else { return try await performRepeatedly(command, origin) }
     let begin = store.now
     var ids = try await ids(filter, in: command.changedStates)
     let count = ids.count
@@ -38,7 +39,7 @@ extension Jobs {
         if changed > 0 { try Task.checkCancellation() }
         let number: Int
         do {
-          number = try await backend.perform(command.limited(to: part))
+          number = try await backend.perform(command.limited(to: part), by: origin)
         } catch let error as JobError where error.refusesChange {
           (number, refusal) = (0, refusal ?? error)
         }
@@ -78,10 +79,10 @@ extension Jobs {
   }
 
   /// Repeats a command that has no filter until it changes nothing.
-  private func performRepeatedly(_ command: JobCommand) async throws -> Int {
+  private func performRepeatedly(_ command: JobCommand, _ origin: JobsChangeOrigin?) async throws -> Int {
     var total = 0
     while true {
-      let changed = try await backend.perform(command)
+      let changed = try await backend.perform(command, by: origin)
       if changed > 0 { eventLog.post(JobEvent(command, count: changed)) }
       total += changed
       if changed < JobCommand.maxChangedCount { return total }
@@ -114,7 +115,7 @@ extension JobCommand {
     case .cancel(let filter), .abandon(let filter), .retry(let filter), .delete(let filter),
       .change(let filter, _), .signal(let filter, _):
       filter
-    case .setPaused, .configure, .prune: nil
+    case .setPaused, .configure, .setMuted, .prune: nil
     }
   }
 
@@ -126,7 +127,7 @@ extension JobCommand {
     case .retry: [.failed, .cancelled]
     case .delete, .prune: JobState.finished
     case .change: JobState.changeable
-    case .setPaused, .configure: []
+    case .setPaused, .configure, .setMuted: []
     }
   }
 
@@ -144,7 +145,7 @@ extension JobCommand {
     case .delete: .delete(filter)
     case .change(_, let change): .change(filter, change)
     case .signal(_, let signal): .signal(filter, signal)
-    case .setPaused, .configure, .prune: self
+    case .setPaused, .configure, .setMuted, .prune: self
     }
   }
 }

@@ -17,8 +17,13 @@ public final class Jobs: Sendable {
   /// The functions of the store.
   @_spi(JobStore) public let backend: any JobStoreBackend
 
+  /// The person who makes the changes of this object; nil if they are not recorded.
+  public let author: String?
+
   let waiters: JobWaiters
-  let eventLog = JobEventLog()
+  let eventLog: JobEventLog
+  /// The object without an author that this one uses; nil if this one has no author.
+  private let base: Jobs?
   private let currentTracing = Mutex<(any JobTracing)?>(nil)
 
   /// Creates an object for the jobs of a store.
@@ -30,14 +35,23 @@ public final class Jobs: Sendable {
     self.store = store
     backend = store.access.backend
     waiters = JobWaiters(backend, clock: clock)
+    (eventLog, author, base) = (JobEventLog(), nil, nil)
   }
 
-  deinit { eventLog.end() }
+  /// Creates an object that uses another one and records its changes.
+  init(_ other: Jobs, author: String) {
+    let base = other.base ?? other
+    (store, backend, waiters, eventLog) = (base.store, base.backend, base.waiters, base.eventLog)
+    (self.author, self.base) = (author, base)
+  }
+
+  deinit { if base == nil { eventLog.end() } }
 
   /// Records the spans of attempts.
   package var tracing: (any JobTracing)? {
-    get { currentTracing.withLock(\.self) }
+    get { base?.tracing ?? currentTracing.withLock(\.self) }
     set {
+      if let base { return base.tracing = newValue }
       // The former one is released after the lock.
       let former = currentTracing.withLock { current in
         defer { current = newValue }

@@ -33,4 +33,18 @@ package enum Readable {
   package static func percent(_ part: Double) -> String {
     part > 0 && part < 0.01 ? "< 1%" : "\(Int((part * 100).rounded()))%"
   }
+
+  /// Returns the first line of a text, shortened.
+  package static func line(_ text: String, length: Int = 160) -> String {
+    let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+    return line.count > length ? line.prefix(length - 1) + "…" : line
+  }
+
+  /// Returns a sentence, with a capital letter and a period.
+  package static func sentence(_ text: String) -> String { text.prefix(1).uppercased() + ended(text).dropFirst() }
+
+  /// Returns a text that ends like a sentence, with a period if it has no other sign at its end.
+  package static func ended(_ text: String) -> String {
+    text.last.map { ".?!…".contains($0) } ?? true ? text : text + "."
+  }
 }

@@ -49,7 +49,7 @@ extension Jobs {
     new.settings.traceContext = nil
     (new.startTime, new.deadline) = (nil, nil)
     let definition = ScheduleDefinition(schedule, missed: missed, overlap: overlap, jitter: jitter, job: new)
-    _ = try await backend.perform(.set(definition), on: name)
+    _ = try await backend.perform(.set(definition), on: name, by: origin())
   }
 
   /// Returns all schedules of the store, ordered by name.
@@ -62,13 +62,17 @@ extension Jobs {
   ///
   /// - Parameter name: The name of the schedule.
   /// - Throws: ``JobError``, with the code ``JobError/Code/unknownSchedule`` if there is none with this name.
-  public func pauseSchedule(_ name: String) async throws { try await perform(.setPaused(true), on: name) }
+  public func pauseSchedule(_ name: String) async throws {
+    try await perform(.setPaused(true), on: name, by: origin())
+  }
 
   /// Resumes the ticks of a schedule, from now on.
   ///
   /// - Parameter name: The name of the schedule.
   /// - Throws: ``JobError``, with the code ``JobError/Code/unknownSchedule`` if there is none with this name.
-  public func resumeSchedule(_ name: String) async throws { try await perform(.setPaused(false), on: name) }
+  public func resumeSchedule(_ name: String) async throws {
+    try await perform(.setPaused(false), on: name, by: origin())
+  }
 
   /// Adds a job of a schedule immediately, even if the schedule is paused or its last job is unfinished.
   ///
@@ -79,7 +83,7 @@ extension Jobs {
   /// - Throws: ``JobError``, with the code ``JobError/Code/unknownSchedule`` if there is none with this name.
   @discardableResult
   public func runSchedule(_ name: String) async throws -> JobID {
-    guard let job = try await perform(.run, on: name).job else {
+    guard let job = try await perform(.run, on: name, by: origin()).job else {
       misuse(backend.wrongAnswer)
     }
     return job
@@ -118,9 +122,10 @@ extension Jobs {
   public func backfill(_ name: String, from start: Date, to end: Date) async throws -> Int {
     require(start <= end, "The schedule \(name) is backfilled from \(start) to \(end): swap the times.")
     let command = ScheduleCommand.backfill(from: StoreTime(start), through: StoreTime(end))
+    let origin = try origin()
     var count = 0
     while true {
-      let answer = try await perform(command, on: name)
+      let answer = try await perform(command, on: name, by: origin)
       guard let addedCount = answer.addedCount else {
         throw JobError(.undecodablePayload, "This program does not know the time zone of the schedule \(name).")
       }
@@ -140,12 +145,14 @@ extension Jobs {
   /// - Throws: ``JobError``.
   @discardableResult
   public func removeSchedule(_ name: String) async throws -> Bool {
-    try await backend.perform(.remove, on: name).isFound
+    try await backend.perform(.remove, on: name, by: origin()).isFound
   }
 
   @discardableResult
-  private func perform(_ command: ScheduleCommand, on name: String) async throws -> ScheduleAnswer {
-    let answer = try await backend.perform(command, on: name)
+  private func perform(
+    _ command: ScheduleCommand, on name: String, by origin: JobsChangeOrigin?
+  ) async throws -> ScheduleAnswer {
+    let answer = try await backend.perform(command, on: name, by: origin)
     guard answer.isFound else {
       throw JobError(.unknownSchedule, "The store has no schedule with the name \(name).")
     }

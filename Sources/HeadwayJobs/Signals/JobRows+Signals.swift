@@ -3,7 +3,9 @@ extension JobRows {
   ///
   /// If none of the jobs can receive it, the function throws a ``JobError`` with the code
   /// ``JobError/Code/tooManySignals``.
-  func send(_ signal: JobSignal, _ command: JobCommand) throws -> Int {
+  func send(
+    _ signal: JobSignal, _ command: JobCommand, _ notes: inout JobsChangeNotes?
+  ) throws -> Int {
     let jobs = try select(for: command, prepare: { _ in }, where: { _ in true })
     let stored = try checkpoints(StoredSignals.counts, of: jobs.map(\.id))
     var (count, woken, refusal) = (0, [JobRecord](), JobError?.none)
@@ -16,8 +18,11 @@ extension JobRows {
       }
       rows += [(job.id, row, signal.value), (job.id, StoredSignals.counts, counts.stored)]
       count += 1
+      notes?.note(job.id)
       if JobTransitions.wake(&job, by: signal.name, at: now) { woken.append(job) }
     }
+    notes?.note("signal", from: nil, to: signal.name)
+    notes?.note("value", from: nil, to: JobsChangeNotes.text(signal.value))
     if count == 0, let refusal { throw refusal }
     if count > 0 { try putCheckpoints(rows) }
     try putAtEnd(woken)

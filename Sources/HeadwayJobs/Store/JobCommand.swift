@@ -27,6 +27,8 @@ public enum JobCommand: Hashable, Sendable {
   case setPaused(queue: String, Bool)
   /// Changes a setting of a queue.
   case configure(queue: String, JobQueueChange)
+  /// Mutes a group of failed attempts with a note of an author, or ends the mute if the note is nil.
+  case setMuted(JobErrorGroup.ID, note: String?, author: String?)
   /// Deletes finished jobs past their retention period.
   case prune
 

@@ -30,6 +30,10 @@ public struct JobFilter: Hashable, Codable, Sendable {
   public var endedSince: StoreTime?
   /// The latest time when the jobs ended.
   public var endedUntil: StoreTime?
+  /// The group of the last error of the jobs.
+  ///
+  /// Jobs that have succeeded have no such group: see ``JobRecord/errorGroup``.
+  public var errorGroup: JobErrorGroup.ID?
 
   /// Creates a selection.
   ///
@@ -46,10 +50,12 @@ public struct JobFilter: Hashable, Codable, Sendable {
   ///   - until: The latest time when the jobs were stored.
   ///   - endedSince: The earliest time when the jobs ended.
   ///   - endedUntil: The latest time when the jobs ended.
+  ///   - errorGroup: The group of the last error of the jobs.
   public init(
     ids: [JobID]? = nil, states: Set<JobState>? = nil, queues: Set<String>? = nil, kinds: Set<JobKind>? = nil,
     tag: String? = nil, culprit: JobID? = nil, label: String? = nil, payload: String? = nil, since: StoreTime? = nil,
-    until: StoreTime? = nil, endedSince: StoreTime? = nil, endedUntil: StoreTime? = nil
+    until: StoreTime? = nil, endedSince: StoreTime? = nil, endedUntil: StoreTime? = nil,
+    errorGroup: JobErrorGroup.ID? = nil
   ) {
     self.ids = ids
     self.states = states
@@ -63,6 +69,7 @@ public struct JobFilter: Hashable, Codable, Sendable {
     self.until = until
     self.endedSince = endedSince
     self.endedUntil = endedUntil
+    self.errorGroup = errorGroup
   }
 
   /// All jobs.
@@ -91,6 +98,7 @@ public struct JobFilter: Hashable, Codable, Sendable {
       if let endedSince, finished < endedSince { return false }
       if let endedUntil, finished > endedUntil { return false }
     }
+    if let errorGroup, job.errorGroup != errorGroup { return false }
     if let payload, !job.payload.bytes.contains(payload.utf8) { return false }
     return matchesText(job.settings)
   }

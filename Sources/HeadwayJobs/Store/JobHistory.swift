@@ -32,6 +32,16 @@ public struct JobHistory: Hashable, Codable, Sendable {
   /// The beginning of the note for a job that is run again on request.
   static let retryNote = "retried manually after: "
 
+  /// Whether the end of the attempt that was claimed at a time is one of the changes.
+  ///
+  /// The last attempt of a job is not: its end is part of the job's record.
+  ///
+  /// - Parameter startTime: When the attempt was claimed.
+  /// - Returns: True if a change has this start.
+  @_spi(JobStore) public func hasEnd(ofAttemptFrom startTime: StoreTime) -> Bool {
+    transitions.contains { $0.startTime == startTime }
+  }
+
   /// Returns whether the job was run again on request at a time or later.
   func hasRetry(since time: StoreTime) -> Bool {
     transitions.contains { $0.time >= time && $0.state == .waiting && $0.note?.hasPrefix(Self.retryNote) == true }
@@ -88,6 +98,10 @@ public struct JobTransition: Hashable, Codable, Sendable {
   public var worker: WorkerID?
   /// The reason of the change, or the log line.
   public var note: String?
+  /// The number of the attempt that ended with the change, from 1; nil if no attempt ended, or if it is not counted.
+  public var attempt: Int?
+  /// When the attempt that ended with the change was claimed; nil if no attempt ended.
+  public var startTime: StoreTime?
 
   /// Creates a change.
   ///
@@ -96,11 +110,17 @@ public struct JobTransition: Hashable, Codable, Sendable {
   ///   - state: The new state; running for a log line.
   ///   - worker: The worker of the attempt.
   ///   - note: The reason of the change, or the log line. It is shortened to ``JobErrorRecord/maxTextLength`` bytes.
-  @_spi(JobStore) public init(time: StoreTime, state: JobState, worker: WorkerID? = nil, note: String? = nil) {
+  ///   - attempt: The number of the attempt that ended, from 1; nil if no attempt ended, or if it is not counted.
+  ///   - startTime: When the attempt that ended was claimed.
+  @_spi(JobStore) public init(
+    time: StoreTime, state: JobState, worker: WorkerID? = nil, note: String? = nil, attempt: Int? = nil,
+    startTime: StoreTime? = nil
+  ) {
     self.time = time
     self.state = state
     self.worker = worker
     self.note = note?.shortened(to: JobErrorRecord.maxTextLength)
+    (self.attempt, self.startTime) = (attempt, startTime)
   }
 }
 

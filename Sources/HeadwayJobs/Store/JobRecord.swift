@@ -65,6 +65,10 @@ public struct JobRecord: Hashable, Sendable {
   public var settings: JobSettings
   /// The errors, changes and log lines of earlier attempts.
   public var history = JobHistory()
+  /// The group of the last attempt that has failed; nil if none has failed since the last success.
+  ///
+  /// A job that succeeds, or waits for a signal or sleeps, has reached the end of what its errors prevented.
+  public var errorGroup: JobErrorGroup.ID?
   /// The last stored progress.
   public var progress: JobProgress?
   /// Why the job failed or was cancelled.
@@ -171,7 +175,7 @@ extension JobRecord: Codable {
     isCancelRequested = try value(.isCancelRequested, or: false)
     (unmetCount, hasDependents) = (try value(.unmetCount, or: 0), try value(.hasDependents, or: false))
     holdsKey = try value(.holdsKey, or: false)
-    history = try value(.history, or: JobHistory())
+    (history, errorGroup) = (try value(.history, or: JobHistory()), try value(.errorGroup))
     (progress, reason) = (try value(.progress), try value(.reason))
     (damage, result) = (try value(.damage), try value(.result))
   }

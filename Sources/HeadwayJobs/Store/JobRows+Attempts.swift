@@ -17,7 +17,7 @@
     let isOrdered = order.count < ids.count || jobs.values.contains { $0.settings.unique?.scope == .waiting }
     let successes = isOrdered ? [:] : try succeed(endings)
     try jobs.merge(find { $0.isSuccess && successes[$0.fence.id] == nil }, uniquingKeysWith: { first, _ in first })
-    var (changed, released) = ([JobID](), Set<JobID>())
+    var (changed, released, failures) = ([JobID](), Set<JobID>(), [FailedAttempt]())
     let verdicts = try endings.map { ending -> JobExchangeAnswer.Verdict in
       let id = ending.fence.id
       if let success = successes[id] {
@@ -33,6 +33,7 @@
         jobs[id] = job
         changed.append(id)
         if ending.action == .release { released.insert(id) }
+        if let error = job.failure(by: ending.action) { failures.append(FailedAttempt(job, error)) }
         try note(ending.action, of: job.queue)
         noteActivity(ending.action, queue: job.queue, kind: job.kind, claimedAt: claimed)
         return .recorded
@@ -40,6 +41,7 @@
     }
     guard !changed.isEmpty else { return verdicts }
     var unwritten = changed.compactMap { jobs[$0] }
+    try note(failures, in: &unwritten)
     try wakeIfSignalled(&unwritten)
     try place(&unwritten) { !$0.state.isFinished && !released.contains($0.id) }
     try put(unwritten)
@@ -68,6 +70,7 @@
       JobTransitions.rescue(&rescued[index], isCrash: isCrash, at: now)
       if isCrash { activity.note(.crashed, of: rescued[index]) }
     }
+    if isCrash { try note(rescued.map { FailedAttempt($0, .crash) }, in: &rescued) }
     try put(rescued)
     return jobs.map(\.id)
   }

@@ -41,15 +41,20 @@
   public func put(_ changed: [JobRecord]) throws {
     guard !changed.isEmpty else { return }
     var rest: [JobRecord] = []
-    for var job in try holdingKeys(changed) {
+    for job in try holdingKeys(changed) {
       guard let damage = job.damage else {
         rest.append(job)
         continue
       }
       try write(rest)
       rest = []
-      if !job.state.isFinished, job.state != .running { JobTransitions.fail(&job, because: damage, at: now) }
-      try preservingParts(of: job) { try write([job]) }
+      var failed = [job]
+      if !job.state.isFinished, job.state != .running {
+        JobTransitions.fail(&failed[0], because: damage, at: now)
+        let error = JobErrorDescription(JobEndReason(.damaged, damage))
+        try note([FailedAttempt(job, error)], in: &failed)
+      }
+      try preservingParts(of: job) { try write(failed) }
     }
     try write(rest)
   }

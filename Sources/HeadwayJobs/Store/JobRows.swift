@@ -95,6 +95,23 @@
   /// Called with jobs that run again, before they are written.
   func willRestart(_ jobs: [JobRecord]) throws
 
+  // MARK: Errors
+
+  /// Returns the error groups among several that exist.
+  func existingErrorGroups(among ids: [JobErrorGroup.ID]) throws -> Set<JobErrorGroup.ID>
+  /// Returns the number of error groups of each kind.
+  func errorGroupCounts(of kinds: [JobKind]) throws -> [JobKind: Int]
+  /// Counts attempts that have failed now.
+  ///
+  /// - Parameter failures: A group with the number of attempts for each error, which might be new. The groups are
+  ///   ordered by ID.
+  /// - Throws: An error of the store.
+  func countErrors(_ failures: [JobErrorGroup]) throws
+  /// Returns the mute of a group of failed attempts; nil if it is not muted or does not exist.
+  func errorMute(of id: JobErrorGroup.ID) throws -> JobErrorGroup.Mute?
+  /// Changes or removes the mute of a group of failed attempts, and returns whether the group had another note.
+  func setMute(_ mute: JobErrorGroup.Mute?, of id: JobErrorGroup.ID) throws -> Bool
+
   // MARK: Queues
 
   /// The queues that are paused or have settings.
@@ -182,6 +199,16 @@
   func putStatistics(_ rows: [StatisticsRow]) throws
   /// Deletes the rows of periods that begin before a time, oldest first, up to ``JobCommand/maxChangedCount``.
   func deleteStatistics(of level: StatisticsPeriod.Level, before time: StoreTime) throws
+
+  // MARK: Changes by people
+
+  /// Returns the record of a change that an earlier transaction has written; nil if there is none.
+  func findChange(token: Int64) throws -> JobsChangeRecord?
+  /// Writes the record of a change.
+  ///
+  /// If its number is 0, the record is new and receives the next number.
+  /// ``prune()`` deletes records after ``JobsChangeRecord/retention``.
+  func write(_ change: JobsChangeRecord, token: Int64) throws
 }
 
 /// A job whose success was recorded without reading the job.
@@ -226,6 +253,37 @@
   /// - Parameter endings: Endings of different jobs.
   /// - Returns: No jobs.
   public func succeed(_ endings: [JobEnding]) -> [JobID: JobSuccess] { [:] }
+
+  /// Returns all groups, for a store that keeps no error groups.
+  ///
+  /// - Parameter ids: The IDs of groups.
+  /// - Returns: The same groups, so that none is new.
+  public func existingErrorGroups(among ids: [JobErrorGroup.ID]) -> Set<JobErrorGroup.ID> { Set(ids) }
+
+  /// Returns nothing, for a store that keeps no error groups.
+  ///
+  /// - Parameter kinds: The kinds of jobs.
+  /// - Returns: No numbers.
+  public func errorGroupCounts(of kinds: [JobKind]) -> [JobKind: Int] { [:] }
+
+  /// Does nothing, for a store that keeps no error groups.
+  ///
+  /// - Parameter failures: A group for each error.
+  public func countErrors(_ failures: [JobErrorGroup]) {}
+
+  /// Returns nil, for a store that keeps no error groups.
+  ///
+  /// - Parameter id: The ID of the group.
+  /// - Returns: No mute.
+  public func errorMute(of id: JobErrorGroup.ID) -> JobErrorGroup.Mute? { nil }
+
+  /// Does nothing, for a store that keeps no error groups.
+  ///
+  /// - Parameters:
+  ///   - mute: The note of a person.
+  ///   - id: The ID of the group.
+  /// - Returns: False.
+  public func setMute(_ mute: JobErrorGroup.Mute?, of id: JobErrorGroup.ID) -> Bool { false }
 
   /// Returns the queue without locking it.
   ///

@@ -137,6 +137,17 @@ public struct JobStoreAccess: Sendable {
   /// - Throws: ``JobError``.
   func perform(_ command: JobCommand) async throws -> Int
 
+  /// Changes many jobs, or a queue, and records the change in the same transaction.
+  ///
+  /// The default implementation makes the change without recording it.
+  ///
+  /// - Parameters:
+  ///   - command: The command to execute.
+  ///   - origin: The author of the change; nil to record nothing.
+  /// - Returns: The number of jobs or queues that were changed, at most ``JobCommand/maxChangedCount``.
+  /// - Throws: ``JobError``.
+  func perform(_ command: JobCommand, by origin: JobsChangeOrigin?) async throws -> Int
+
   /// Changes a schedule.
   ///
   /// - Parameters:
@@ -145,6 +156,32 @@ public struct JobStoreAccess: Sendable {
   /// - Returns: Whether there was a schedule with this name, and the job that was added.
   /// - Throws: ``JobError``.
   func perform(_ command: ScheduleCommand, on name: String) async throws -> ScheduleAnswer
+
+  /// Changes a schedule, and records the change in the same transaction.
+  ///
+  /// The default implementation makes the change without recording it.
+  ///
+  /// - Parameters:
+  ///   - command: The change to make.
+  ///   - name: The name of the schedule.
+  ///   - origin: The author of the change; nil to record nothing.
+  /// - Returns: Whether there was a schedule with this name, and the job that was added.
+  /// - Throws: ``JobError``.
+  func perform(
+    _ command: ScheduleCommand, on name: String, by origin: JobsChangeOrigin?
+  ) async throws -> ScheduleAnswer
+
+  /// Returns the recorded changes, newest first.
+  ///
+  /// The default implementation returns nothing.
+  ///
+  /// - Parameters:
+  ///   - job: A job, to return only changes whose filter selects this job by its ID; nil for all changes.
+  ///   - number: Only records with smaller numbers are returned; nil for all.
+  ///   - limit: The maximum number of records.
+  /// - Returns: The records.
+  /// - Throws: ``JobError``.
+  func changes(of job: JobID?, before number: Int64?, limit: Int) async throws -> [JobsChangeRecord]
 
   /// Returns all schedules.
   ///
@@ -221,6 +258,27 @@ public struct JobStoreAccess: Sendable {
   /// - Throws: ``JobError``.
   func overview(countingTo limit: Int) async throws -> JobsOverview
 
+  /// Returns groups of failed attempts, in any order.
+  ///
+  /// The default implementation returns nothing, for a store that does not keep them.
+  ///
+  /// - Parameter id: The only group to return; nil for all.
+  /// - Returns: The groups, with the counts of the last hours.
+  /// - Throws: ``JobError``.
+  func errorGroups(_ id: JobErrorGroup.ID?) async throws -> [JobErrorGroup]
+
+  /// Counts the jobs that retry, and the jobs that have failed, by the groups of their last errors.
+  ///
+  /// The default implementation reads all of these jobs.
+  ///
+  /// - Parameters:
+  ///   - ids: The groups.
+  ///   - limit: The highest number to return.
+  /// - Returns: Both numbers of each group that has such jobs.
+  /// - Throws: ``JobError``.
+  func jobCounts(ofErrors ids: [JobErrorGroup.ID], upTo limit: Int) async throws
+    -> [JobErrorGroup.ID: (retrying: Int, failed: Int)]
+
   /// Returns what has happened to the jobs in a time until now.
   ///
   /// The default implementation returns periods without activity.
@@ -269,6 +327,66 @@ extension JobStore {
 @_spi(JobStore) extension JobStoreBackend {
   /// The access to this store.
   public var access: JobStoreAccess { JobStoreAccess(self) }
+
+  /// Returns nothing.
+  ///
+  /// - Parameter id: The only group to return.
+  /// - Returns: No groups.
+  /// - Throws: Nothing.
+  public func errorGroups(_ id: JobErrorGroup.ID?) async throws -> [JobErrorGroup] { [] }
+
+  /// Counts the jobs that retry, and the jobs that have failed, by the groups of their last errors.
+  ///
+  /// - Parameters:
+  ///   - ids: The groups.
+  ///   - limit: The highest number to return.
+  /// - Returns: Both numbers of each group.
+  /// - Throws: ``JobError``.
+  /// - Complexity: O(*n*) in the number of jobs that retry or have failed.
+  public func jobCounts(
+    ofErrors ids: [JobErrorGroup.ID], upTo limit: Int
+  ) async throws -> [JobErrorGroup.ID: (retrying: Int, failed: Int)] {
+    let found = try await jobs(JobFilter(states: [.retrying, .failed]), after: nil, limit: .max)
+    var counts: [JobErrorGroup.ID: (retrying: Int, failed: Int)] = [:]
+    for id in ids {
+      let states = found.filter { $0.errorGroup == id }.map(\.state)
+      counts[id] = (min(limit, states.count { $0 == .retrying }), min(limit, states.count { $0 == .failed }))
+    }
+    return counts
+  }
+
+  /// Makes the change without recording it.
+  ///
+  /// - Parameters:
+  ///   - command: The command to execute.
+  ///   - origin: The author of the change.
+  /// - Returns: The number of jobs or queues that were changed.
+  /// - Throws: ``JobError``.
+  public func perform(_ command: JobCommand, by origin: JobsChangeOrigin?) async throws -> Int {
+    try await perform(command)
+  }
+
+  /// Makes the change without recording it.
+  ///
+  /// - Parameters:
+  ///   - command: The change to make.
+  ///   - name: The name of the schedule.
+  ///   - origin: The author of the change.
+  /// - Returns: Whether there was a schedule with this name, and the job that was added.
+  /// - Throws: ``JobError``.
+  public func perform(
+    _ command: ScheduleCommand, on name: String, by origin: JobsChangeOrigin?
+  ) async throws -> ScheduleAnswer { try await perform(command, on: name) }
+
+  /// Returns nothing.
+  ///
+  /// - Parameters:
+  ///   - job: A job.
+  ///   - number: The number of a record.
+  ///   - limit: The maximum number of records.
+  /// - Returns: No records.
+  /// - Throws: Nothing.
+  public func changes(of job: JobID?, before number: Int64?, limit: Int) async throws -> [JobsChangeRecord] { [] }
 
   /// The message for an answer that does not belong to the request.
   var wrongAnswer: String {

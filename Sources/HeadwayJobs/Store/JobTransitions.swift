@@ -38,7 +38,7 @@ import Headway
     guard job.isRun(by: ending.fence) else { return job.hasEnded(ending.fence) ? .alreadyRecorded : .refused }
     switch ending.action {
     case .succeed(let result):
-      job.result = result
+      (job.result, job.errorGroup) = (result, nil)
       finish(&job, .succeeded, nil, at: now)
     case .retry(let pause, let error):
       record(error, of: &job, at: now)
@@ -46,7 +46,7 @@ import Headway
         finish(&job, .failed, JobEndReason(.failed, "It was cancelled, so it is not run again."), at: now)
         break
       }
-      putBack(&job, .retrying, after: pause, note: "retry", at: now)
+      putBack(&job, .retrying, after: pause, note: "retry", attempt: job.attempt, at: now)
     case .fail(let reason, let error):
       if let error { record(error, of: &job, at: now) }
       finish(&job, .failed, reason, at: now)
@@ -104,7 +104,8 @@ import Headway
     if isCrash { job.crashCount += 1 }
     let limit = job.settings.maxCrashCount ?? defaultMaxCrashCount
     let note = isCrash ? "the worker died" : "the worker stopped"
-    job.history.append(JobTransition(time: now, state: .waiting, worker: worker, note: note))
+    job.history.append(
+      JobTransition(time: now, state: .waiting, worker: worker, note: note, startTime: job.claimedTime))
     if isCrash, job.crashCount >= limit {
       let workers = job.history.transitions.filter { $0.note == note }.compactMap(\.worker)
       let list = workers.suffix(limit).map(\.description).joined(separator: ", ")
@@ -157,6 +158,12 @@ import Headway
   /// - Returns: True if the job had failed or was cancelled.
   public static func retry(_ job: inout JobRecord, at now: StoreTime) -> Bool {
     guard job.state == .failed || job.state == .cancelled else { return false }
+    if let start = job.claimedTime, let end = job.finishedTime, !job.history.hasEnd(ofAttemptFrom: start) {
+      job.history.append(
+        JobTransition(
+          time: end, state: job.state, worker: job.owner, note: job.reason?.code.rawValue, attempt: job.attempt,
+          startTime: start))
+    }
     let text = JobHistory.retryNote + (job.reason?.description ?? "")
     job.history.append(JobTransition(time: now, state: .waiting, note: text))
     (job.attempt, job.crashCount, job.snoozeCount) = (0, 0, 0)
@@ -278,22 +285,30 @@ import Headway
   }
 
   private static func putBack(
-    _ job: inout JobRecord, _ state: JobState, after pause: Duration, note: String, at now: StoreTime
+    _ job: inout JobRecord, _ state: JobState, after pause: Duration, note: String, attempt: Int? = nil,
+    at now: StoreTime
   ) {
     job.dueTime = pause > .zero ? now + pause : nil
     job.state = pause > .zero ? state : .waiting
-    job.history.append(JobTransition(time: now, state: job.state, worker: job.owner, note: note))
+    job.history.append(
+      JobTransition(
+        time: now, state: job.state, worker: job.owner, note: note, attempt: attempt, startTime: job.claimedTime))
   }
 
   /// Ends an attempt whose job waits without a worker.
   ///
   /// The job has reached a new part of its work, so attempts, crashes and snoozes of the earlier parts no longer count.
   private static func suspend(_ job: inout JobRecord, _ wait: JobWait, until time: StoreTime, at now: StoreTime) {
+    let attempt = job.attempt
     (job.attempt, job.crashCount, job.snoozeCount, job.firstClaimedTime) = (0, 0, 0, nil)
+    job.errorGroup = nil
     job.dueTime = time > now ? time : nil
     job.state = time > now ? .scheduled : .waiting
     job.wait = time > now ? wait : nil
-    job.history.append(JobTransition(time: now, state: job.state, worker: job.owner, note: "waits for \(wait)"))
+    job.history.append(
+      JobTransition(
+        time: now, state: job.state, worker: job.owner, note: "waits for \(wait)", attempt: attempt,
+        startTime: job.claimedTime))
   }
 
   private static func record(_ error: JobErrorDescription, of job: inout JobRecord, at now: StoreTime) {

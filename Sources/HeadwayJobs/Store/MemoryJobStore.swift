@@ -179,8 +179,17 @@ public final class MemoryJobStore: JobStore {
   /// - Returns: The number of jobs or queues that were changed.
   /// - Throws: ``JobError`` with the code ``JobError/Code/keyHeld`` or ``JobError/Code/dependencyFailed`` if no job can
   ///   be run again because other jobs hold the keys, or dependencies have failed.
-  public func perform(_ command: JobCommand) throws -> Int {
-    try update { try $0.perform(command) }
+  public func perform(_ command: JobCommand) throws -> Int { try perform(command, by: nil) }
+
+  /// Changes many jobs, or a queue, and records the change.
+  ///
+  /// - Parameters:
+  ///   - command: The command to execute.
+  ///   - origin: The author of the change; nil to record nothing.
+  /// - Returns: The number of jobs or queues that were changed.
+  /// - Throws: ``JobError``, like ``perform(_:)``.
+  public func perform(_ command: JobCommand, by origin: JobsChangeOrigin?) throws -> Int {
+    try update { try $0.perform(command, by: origin) }
   }
 
   /// Changes a schedule.
@@ -190,7 +199,29 @@ public final class MemoryJobStore: JobStore {
   ///   - name: The name of the schedule.
   /// - Returns: Whether there was a schedule with this name, and the job that was added.
   public func perform(_ command: ScheduleCommand, on name: String) -> ScheduleAnswer {
-    change { try $0.change(name, command) }
+    perform(command, on: name, by: nil)
+  }
+
+  /// Changes a schedule, and records the change.
+  ///
+  /// - Parameters:
+  ///   - command: The change to make.
+  ///   - name: The name of the schedule.
+  ///   - origin: The author of the change; nil to record nothing.
+  /// - Returns: Whether there was a schedule with this name, and the job that was added.
+  public func perform(_ command: ScheduleCommand, on name: String, by origin: JobsChangeOrigin?) -> ScheduleAnswer {
+    change { try $0.change(name, command, by: origin) }
+  }
+
+  /// Returns the recorded changes, newest first.
+  ///
+  /// - Parameters:
+  ///   - job: A job, to return only changes of this job alone; nil for all changes.
+  ///   - number: Only records with smaller numbers are returned; nil for all.
+  ///   - limit: The maximum number of records.
+  /// - Returns: The records.
+  public func changes(of job: JobID?, before number: Int64?, limit: Int) -> [JobsChangeRecord] {
+    read { $0.changes(of: job, before: number, limit: limit) }
   }
 
   /// Returns all schedules.
@@ -257,6 +288,15 @@ public final class MemoryJobStore: JobStore {
       sum.add(row.group, at: row.period.startTime)
     }
     return sum.result
+  }
+
+  /// Returns groups of failed attempts.
+  ///
+  /// - Parameter id: The only group to return; nil for all.
+  /// - Returns: The groups, with the counts of the last hours.
+  public func errorGroups(_ id: JobErrorGroup.ID?) -> [JobErrorGroup] {
+    let now = time()
+    return read { $0.errorGroups(id, at: now) }
   }
 
   /// Returns the names of queues that have waiting jobs.

@@ -32,6 +32,10 @@
   private var running: [WorkerID: Set<JobID>] = [:]
   /// The unfinished jobs that wait for a time, or have a deadline.
   private var timed: Set<JobID> = []
+  /// The error groups, whose counts end with the hours when they were last seen.
+  public var errors: [JobErrorGroup.ID: JobErrorGroup] = [:]
+  /// The records of changes by people, ordered by number.
+  public private(set) var changes: [MemoryChange] = []
   /// The last numbers that were used.
   public var lastNumbers = LastNumbers()
 
@@ -45,6 +49,8 @@
     public var worker: Int64 = 0
     /// The place of a waiting job.
     public var position: Int64 = 0
+    /// The number of a change by a person.
+    public var change: Int64 = 0
 
     /// Creates the numbers of an empty store.
     public init() {}
@@ -153,6 +159,48 @@
   ///
   /// - Parameter now: The time of the store's clock.
   public mutating func pruneLimits(at now: StoreTime) { limits.prune(at: now, waiting) }
+
+  // MARK: Changes by people
+
+  /// Adds or replaces the record of a change.
+  ///
+  /// - Parameter change: The record with its token. If the number of the record is 0, it receives the next number.
+  /// - Returns: The row as it was stored.
+  @discardableResult
+  public mutating func put(_ change: MemoryChange) -> MemoryChange {
+    var change = change
+    if change.record.number == 0 {
+      lastNumbers.change += 1
+      change.record.number = lastNumbers.change
+    }
+    if let index = changes.lastIndex(where: { $0.record.number == change.record.number }) {
+      changes[index] = change
+    } else {
+      changes.append(change)
+    }
+    return change
+  }
+
+  /// Returns the records of changes, newest first.
+  ///
+  /// - Parameters:
+  ///   - job: A job, to return only changes of this job alone; nil for all changes.
+  ///   - number: Only records with smaller numbers are returned; nil for all.
+  ///   - limit: The maximum number of records.
+  /// - Returns: The records.
+  public func changes(of job: JobID?, before number: Int64?, limit: Int) -> [JobsChangeRecord] {
+    let found = changes.reversed().lazy.map(\.record).filter { record in
+      record.number < number ?? .max && (job == nil || record.job == job)
+    }
+    return Array(found.prefix(limit))
+  }
+
+  /// Removes the records of changes past their retention period.
+  ///
+  /// - Parameter now: The time of the store's clock.
+  public mutating func pruneChanges(at now: StoreTime) {
+    changes.removeAll { $0.record.time + JobsChangeRecord.retention <= now }
+  }
 
   // MARK: Workers
 

@@ -70,6 +70,8 @@ final class MemoryRows: MemoryTableRows {
   func prune() -> Int {
     memory.timedKeys = memory.timedKeys.filter { $0.value.until > now }
     memory.pruneLimits(at: now)
+    pruneErrors()
+    memory.pruneChanges(at: now)
     return delete(expiredJobs())
   }
 
@@ -119,4 +121,8 @@ final class MemoryRows: MemoryTableRows {
     for group in groups { statistics.add(group, at: now, now: now) }
     statistics.settle(at: now)
   }
+
+  // MARK: Changes by people
+
+  func write(_ change: JobsChangeRecord, token: Int64) { memory.put(MemoryChange(change, token: token)) }
 }

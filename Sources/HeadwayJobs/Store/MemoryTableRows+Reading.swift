@@ -226,4 +226,12 @@
   public func schedule(_ name: String, orWith definition: ScheduleDefinition?) -> ScheduleRecord? {
     memory.schedules[name]
   }
+
+  // MARK: Changes by people
+
+  /// Returns the record of a change.
+  ///
+  /// - Parameter token: The token of the change.
+  /// - Returns: The record; nil if there is none.
+  public func findChange(token: Int64) -> JobsChangeRecord? { memory.changes.last { $0.token == token }?.record }
 }

@@ -2,6 +2,10 @@
 @_spi(JobStore) public protocol MemoryTableRows: JobRows {
   /// The tables.
   var memory: MemoryJobs { get set }
+  /// Writes an error group, which might be new.
+  func put(_ group: JobErrorGroup)
+  /// Removes an error group.
+  func removeErrorGroup(_ id: JobErrorGroup.ID)
 }
 
 @_spi(JobStore) extension MemoryTableRows {

@@ -16,6 +16,7 @@ enum Migration0001 {
     -- microseconds. Unmet: how many dependencies a held job waits for. Slots: how many units of the first limit's key
     -- can be in use; 0 for a serial key, null for a rate. Weight: how many units or tokens the job takes. Further: the
     -- other limits, as JSON; '-' if the job has one limit. Awaits: the signal or sleep that a scheduled job waits for.
+    -- Error: the group of the last failed attempt.
     -- An index row has at most 2,704 bytes, so a job with longer names could not change its state.
     CREATE TABLE headway.job (
       id bigint PRIMARY KEY, queue text NOT NULL, kind text NOT NULL, version bigint NOT NULL, state smallint NOT NULL,
@@ -24,7 +25,7 @@ enum Migration0001 {
       crashes integer NOT NULL, snoozes integer NOT NULL, epoch integer NOT NULL, owner bigint, flags smallint NOT NULL,
       keep bigint, unique_key text, unmet integer NOT NULL, progress double precision, progress_text text,
       settings bytea, history bytea, payload bytea NOT NULL, ready timestamptz NOT NULL, limit_key text COLLATE "C",
-      slots bigint, weight bigint, further text COLLATE "C", awaits text,
+      slots bigint, weight bigint, further text COLLATE "C", awaits text, error bigint,
       CONSTRAINT job_has_short_names CHECK (octet_length(queue) <= 512 AND octet_length(kind) <= 512
         AND octet_length(unique_key) <= 1024 AND octet_length(limit_key) <= 1033
         AND octet_length(further) <= 1024))
@@ -43,6 +44,7 @@ enum Migration0001 {
     CREATE INDEX job_retrying ON headway.job (state, id) WHERE \(JobState.retrying.condition);
     CREATE INDEX job_due ON headway.job (due) WHERE \(JobCondition.waitsForTime);
     CREATE INDEX job_deadline ON headway.job (deadline) WHERE deadline IS NOT NULL AND \(JobCondition.isChangeable);
+    CREATE INDEX job_error ON headway.job (error, state, id) WHERE error IS NOT NULL;
     CREATE INDEX job_running ON headway.job (owner) WHERE \(JobState.running.condition);
     CREATE UNIQUE INDEX job_unique ON headway.job (unique_key) WHERE unique_key IS NOT NULL;
     -- Finished jobs.
@@ -52,13 +54,15 @@ enum Migration0001 {
       claimed timestamptz, first_claimed timestamptz, attempt integer NOT NULL, crashes integer NOT NULL,
       snoozes integer NOT NULL, epoch integer NOT NULL, owner bigint, progress double precision, progress_text text,
       settings bytea, history bytea, payload bytea NOT NULL, ready timestamptz NOT NULL, finished timestamptz NOT NULL,
-      expires timestamptz NOT NULL, reason text, reason_text text, result bytea, culprit bigint);
+      expires timestamptz NOT NULL, reason text, reason_text text, result bytea, culprit bigint,
+      error bigint);
     COMMENT ON COLUMN headway.job.state IS '\(JobRow.unfinishedStates)';
     COMMENT ON COLUMN headway.done.state IS '\(JobRow.finishedStates)';
     CREATE INDEX done_expires ON headway.done (expires);
     CREATE INDEX done_finished ON headway.done (finished);
     CREATE INDEX done_unsuccessful ON headway.done (state, id) WHERE \(JobCondition.isUnsuccessful);
     CREATE INDEX done_culprit ON headway.done (culprit) WHERE culprit IS NOT NULL;
+    CREATE INDEX done_error ON headway.done (error, state, id) WHERE error IS NOT NULL;
     -- Dependencies, until the dependent is deleted. Status: 0 unmet, 1 met, 2 failed.
     CREATE TABLE headway.edge (
       dependency bigint, dependent bigint, success boolean NOT NULL, status smallint NOT NULL,
@@ -107,6 +111,26 @@ enum Migration0001 {
       restarted bigint NOT NULL, succeeded bigint NOT NULL, failed bigint NOT NULL, cancelled bigint NOT NULL,
       failed_attempts bigint NOT NULL, crashes bigint NOT NULL, waits bytea, runs bytea,
       PRIMARY KEY (level, start, queue, kind)) WITH (fillfactor = 70);
+    -- Failed attempts with the same error: the kind of the jobs, the type of the error, and its text with placeholders.
+    -- Note, author and muted: who has muted the group, when, and why.
+    CREATE TABLE headway.error (
+      id bigint PRIMARY KEY, kind text NOT NULL, type text NOT NULL, text text NOT NULL,
+      first_seen timestamptz NOT NULL, note text, author text, muted timestamptz);
+    CREATE INDEX error_kind ON headway.error (kind);
+    -- The number of failed attempts in each hour since 1970; -1 for the hours before the last 24. Place: the
+    -- connections that count in the row, so that few of them wait for each other; 0 for sums.
+    CREATE TABLE headway.error_count (
+      error bigint, hour bigint, place smallint, count bigint NOT NULL, last_seen timestamptz NOT NULL,
+      last_job bigint NOT NULL, PRIMARY KEY (error, hour, place))
+    WITH (fillfactor = 50);
+    -- Changes by people. Job: the job if the change selected one alone; otherwise 0. Token: a random number that the
+    -- transactions of a change share. Record: JSON.
+    CREATE TABLE headway.change (
+      number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, time timestamptz NOT NULL, author text NOT NULL,
+      job bigint NOT NULL, token bigint NOT NULL, record bytea NOT NULL);
+    CREATE UNIQUE INDEX change_token ON headway.change (token);
+    CREATE INDEX change_job ON headway.change (job, number) WHERE job > 0;
+    CREATE INDEX change_time ON headway.change (time);
     -- Workers. Lease: when others rescue the jobs of the worker, by the server's clock.
     CREATE TABLE headway.worker (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, started timestamptz NOT NULL, lease timestamptz NOT NULL,

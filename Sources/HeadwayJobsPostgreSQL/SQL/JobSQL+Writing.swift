@@ -99,7 +99,7 @@ extension JobSQL: JobStatements {
     gone AS (DELETE FROM headway.job j USING locked l WHERE j.id = l.id RETURNING j.*, l.value),
     kept AS (
       INSERT INTO headway.done (\(list(JobRow.common + JobRow.finished)))
-      SELECT \(list(JobRow.common.map { $0 == "state" ? "\(JobState.succeeded.rawValue)" : $0 })), $6,
+      SELECT \(list(JobRow.succeeded)), $6,
       $6 + keep * interval '1 microsecond', NULL, NULL, value, NULL FROM gone
       WHERE keep > 0 OR flags & \(JobRow.hasDependents) <> 0),
     edges AS (

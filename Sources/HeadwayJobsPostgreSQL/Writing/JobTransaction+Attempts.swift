@@ -24,5 +24,19 @@ extension JobTransaction {
     try deleteCheckpoints(of: succeeded.filter(\.hasCheckpoints).map(\.id).sorted())
     return Dictionary(uniqueKeysWithValues: succeeded.map { ($0.id, $0.success) })
   }
+
+  /// Notes failed attempts, which ``writeErrors()`` writes.
+  func countErrors(_ failures: [JobErrorGroup]) { for failure in failures { errors.add(failure) } }
+
+  /// Writes the failed attempts of the transaction; call it before the commit.
+  ///
+  /// The rows of error groups are the last that a transaction locks, and it locks them in ascending order of ID.
+  /// Therefore, exchanges don't deadlock, and they hold the locks only while they commit.
+  func writeErrors() throws {
+    guard !errors.isEmpty else { return }
+    let failures = errors.values.sorted { $0.id < $1.id }
+    errors = [:]
+    try writeErrors(failures, at: 1 + Int(session.backend.process % Int64(ErrorSQL.placeCount)))
+  }
 }
 #endif

@@ -9,6 +9,7 @@ extension JobTransaction {
     runLater(JobSQL.pruneTurns)
     runLater(EnqueueSQL.pruneReceipts)
     runLater(CheckpointSQL.sweep)
+    try pruneErrors()
     let locked = try rows(JobSQL.lockExpired, for: expired, { $1.add($0.rawValue) }, constants: { $0.add(now) }) {
       row in
       row.id(0)

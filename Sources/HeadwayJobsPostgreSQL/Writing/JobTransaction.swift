@@ -20,12 +20,15 @@
 ///   jobs, jobs that are added before dependents, and failures that run down the graph. Therefore, exchanges don't
 ///   deadlock with them.
 ///
+/// The rows of error groups are locked at the end of a transaction, in ascending order of ID: see ``writeErrors()``.
+///
 /// If there is a deadlock nevertheless, because a transaction of the application takes locks in another order,
 /// PostgreSQL ends one of the transactions, and the store repeats its own.
 final class JobTransaction: SQLJobRows {
   typealias Jobs = JobSQL
   typealias Checkpoints = CheckpointSQL
   typealias Graph = GraphSQL
+  typealias Errors = ErrorSQL
   typealias Limits = LimitSQL
   typealias Schedules = ScheduleSQL
   typealias Statistics = StatisticsSQL
@@ -43,6 +46,8 @@ final class JobTransaction: SQLJobRows {
   var activity = JobActivityLog()
   var meetBudget = JobGraph.maxMetCount
   var cascadeBudget = JobGraph.maxCascadeCount
+  /// The attempts that have failed in this transaction, by the groups of their errors.
+  var errors: [JobErrorGroup.ID: JobErrorGroup] = [:]
   /// The jobs whose retention has expired, for a command that prunes the store.
   var expired: [JobID] = []
   /// Numbers and positions for new jobs, in descending order.

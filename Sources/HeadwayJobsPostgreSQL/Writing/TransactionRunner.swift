@@ -46,6 +46,7 @@ struct TransactionRunner: Sendable {
       let answer = try body(transaction)
       try transaction.settle()
       try transaction.storeActivity()
+      try transaction.writeErrors()
       try commit(session)
       marks.moveBack(to: transaction.waitingAgain)
       return (answer, transaction.hints)
@@ -112,6 +113,7 @@ struct TransactionRunner: Sendable {
         let answer = try body(transaction)
         try transaction.settle()
         try transaction.storeActivity()
+        try transaction.writeErrors()
         if isRepeatable { _ = try session.run(Statement(SessionSQL.endChanges)) }
         return (answer, transaction.hints)
       } catch

@@ -15,7 +15,7 @@ enum Migration0001 {
     -- 8 has checkpoints. Unmet: how many dependencies a held job waits for. Slots: how many units of the first limit's
     -- key can be in use; 0 for a serial key, null for a rate. Weight: how many units or tokens the job takes. Further:
     -- the other limits, as JSON; '-' if the job has one limit. Awaits: the signal or sleep that a scheduled job waits
-    -- for.
+    -- for. Error: the group of the last failed attempt.
     CREATE TABLE headway_job (
       id INTEGER PRIMARY KEY, queue TEXT NOT NULL, kind TEXT NOT NULL, version INTEGER NOT NULL,
       state INTEGER NOT NULL, priority INTEGER NOT NULL, position INTEGER NOT NULL, due INTEGER, deadline INTEGER,
@@ -23,7 +23,8 @@ enum Migration0001 {
       crashes INTEGER NOT NULL, snoozes INTEGER NOT NULL, epoch INTEGER NOT NULL, owner INTEGER,
       flags INTEGER NOT NULL, keep INTEGER, unique_key TEXT, unmet INTEGER NOT NULL, progress REAL,
       progress_text TEXT, settings BLOB, history BLOB, payload BLOB NOT NULL, ready INTEGER NOT NULL,
-      limit_key TEXT, slots INTEGER, weight INTEGER, further TEXT, awaits TEXT) STRICT;
+      limit_key TEXT, slots INTEGER, weight INTEGER, further TEXT, awaits TEXT,
+      error INTEGER) STRICT;
     CREATE INDEX headway_job_waiting ON headway_job(queue, kind, version, priority DESC, position, deadline)
       WHERE \(ClaimSQL.plain);
     CREATE INDEX headway_job_keyed
@@ -39,6 +40,7 @@ enum Migration0001 {
     CREATE INDEX headway_job_suspect ON headway_job(queue, priority DESC, position) WHERE \(ClaimSQL.suspects);
     CREATE INDEX headway_job_due ON headway_job(due) WHERE \(JobCondition.waitsForTime);
     CREATE INDEX headway_job_deadline ON headway_job(deadline) WHERE deadline NOT NULL AND \(JobCondition.isChangeable);
+    CREATE INDEX headway_job_error ON headway_job(error, state, id) WHERE error NOT NULL;
     CREATE INDEX headway_job_running ON headway_job(owner, queue) WHERE \(JobState.running.condition);
     CREATE UNIQUE INDEX headway_job_unique ON headway_job(unique_key) WHERE unique_key NOT NULL;
     -- Finished jobs. State: \(JobRow.finishedStates).
@@ -49,12 +51,13 @@ enum Migration0001 {
       crashes INTEGER NOT NULL, snoozes INTEGER NOT NULL, epoch INTEGER NOT NULL, owner INTEGER, progress REAL,
       progress_text TEXT, settings BLOB, history BLOB, payload BLOB NOT NULL, ready INTEGER NOT NULL,
       finished INTEGER NOT NULL, expires INTEGER NOT NULL, reason TEXT, reason_text TEXT, result BLOB,
-      culprit INTEGER) STRICT;
+      culprit INTEGER, error INTEGER) STRICT;
     CREATE INDEX headway_done_expires ON headway_done(expires);
     CREATE INDEX headway_done_finished ON headway_done(finished);
     CREATE INDEX headway_done_unsuccessful ON headway_done(state, id, queue, kind, finished)
       WHERE \(JobCondition.isUnsuccessful);
     CREATE INDEX headway_done_culprit ON headway_done(culprit) WHERE culprit NOT NULL;
+    CREATE INDEX headway_done_error ON headway_done(error, state, id) WHERE error NOT NULL;
     -- Dependencies, until the dependent is deleted. Status: 0 unmet, 1 met, 2 failed.
     CREATE TABLE headway_edge (
       dependency INTEGER NOT NULL, dependent INTEGER NOT NULL, success INTEGER NOT NULL, status INTEGER NOT NULL,
@@ -101,6 +104,24 @@ enum Migration0001 {
       enqueued INTEGER NOT NULL, restarted INTEGER NOT NULL, succeeded INTEGER NOT NULL, failed INTEGER NOT NULL,
       cancelled INTEGER NOT NULL, failed_attempts INTEGER NOT NULL, crashes INTEGER NOT NULL, waits BLOB, runs BLOB,
       PRIMARY KEY (level, start, queue, kind)) STRICT, WITHOUT ROWID;
+    -- Failed attempts with the same error: the kind of the jobs, the type of the error, and its text with placeholders.
+    -- Note, author and muted: who has muted the group, when, and why.
+    CREATE TABLE headway_error (
+      id INTEGER PRIMARY KEY, kind TEXT NOT NULL, type TEXT NOT NULL, text TEXT NOT NULL, first_seen INTEGER NOT NULL,
+      note TEXT, author TEXT, muted INTEGER) STRICT;
+    CREATE INDEX headway_error_kind ON headway_error(kind);
+    -- The number of failed attempts in each hour since 1970; -1 for the hours before the last 24. The place is 0.
+    CREATE TABLE headway_error_count (
+      error INTEGER NOT NULL, hour INTEGER NOT NULL, place INTEGER NOT NULL, count INTEGER NOT NULL,
+      last_seen INTEGER NOT NULL, last_job INTEGER NOT NULL, PRIMARY KEY (error, hour, place)) STRICT, WITHOUT ROWID;
+    -- Changes by people. Job: the job if the change selected one alone; otherwise 0. Token: a random number that the
+    -- transactions of a change share. Record: JSON.
+    CREATE TABLE headway_change (
+      number INTEGER PRIMARY KEY, time INTEGER NOT NULL, author TEXT NOT NULL, job INTEGER NOT NULL,
+      token INTEGER NOT NULL, record BLOB NOT NULL) STRICT;
+    CREATE UNIQUE INDEX headway_change_token ON headway_change(token);
+    CREATE INDEX headway_change_job ON headway_change(job, number) WHERE job > 0;
+    CREATE INDEX headway_change_time ON headway_change(time);
     CREATE TABLE headway_worker (
       id INTEGER PRIMARY KEY, started INTEGER NOT NULL, stopped INTEGER NOT NULL DEFAULT 0, info BLOB NOT NULL)
       STRICT;

@@ -57,8 +57,8 @@ enum JobSQL {
   /// The parameters are the ID of the job, the time and the result.
   static let copySucceeded = """
     INSERT INTO headway_done (\(list(JobRow.common + JobRow.finished))) SELECT \
-    \(list(JobRow.common.map { $0 == "state" ? "\(JobState.succeeded.rawValue)" : $0 })), ?2, \
-    ?2 + keep, NULL, NULL, ?3, NULL FROM headway_job WHERE id = ?1
+    \(list(JobRow.succeeded)), ?2, ?2 + keep, NULL, NULL, ?3, NULL \
+    FROM headway_job WHERE id = ?1
     """
 
   static func list(_ columns: [String]) -> String { columns.joined(separator: ", ") }

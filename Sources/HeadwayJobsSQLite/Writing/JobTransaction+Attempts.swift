@@ -13,6 +13,8 @@ extension JobTransaction {
     return successes
   }
 
+  func countErrors(_ failures: [JobErrorGroup]) throws { try writeErrors(failures, at: 0) }
+
   /// Records a success; returns nil if the attempt does not run the job, or the ending needs the general path.
   private func succeed(_ fence: JobFence, _ result: JobPayload?) throws -> JobSuccess? {
     guard let (flags, keep, queue, kind, claimed) = try succeeding(fence) else { return nil }

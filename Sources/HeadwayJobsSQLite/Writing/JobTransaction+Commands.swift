@@ -6,6 +6,7 @@ extension JobTransaction {
   func prune() throws -> Int {
     try pruneKeys()
     try run(JobSQL.pruneTurns) { _ in }
+    try pruneErrors()
     return try delete(
       expired.filter { id in
         let isExpired = try !rows(JobSQL.findExpired, for: [id], { $1.add($0.rawValue) }, constants: { $0.add(now) }) {

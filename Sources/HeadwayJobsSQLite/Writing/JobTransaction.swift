@@ -11,6 +11,7 @@ final class JobTransaction: SQLJobRows {
   typealias Jobs = JobSQL
   typealias Checkpoints = CheckpointSQL
   typealias Graph = GraphSQL
+  typealias Errors = ErrorSQL
   typealias Limits = LimitSQL
   typealias Schedules = ScheduleSQL
   typealias Statistics = StatisticsSQL

@@ -24,6 +24,28 @@ extension JobStoreConformance {
       try probe.expect(stored.history.transitions.last?.note, "line", "the last line of the history")
       try probe.expect(try await probe.end(job, .succeed(result: nil)), .recorded, "the ending")
     },
+    JobStoreCheck("J363: the end of an attempt is stored with the number and the start of the attempt") { probe in
+      let worker = try await probe.register()
+      let id = try await probe.enqueue()
+      let error = JobErrorDescription(type: "Test", text: "")
+      let ends: [(action: JobEnding.Action, number: Int?)] = [
+        (.retry(after: .zero, error), 1), (.snooze(.zero), nil), (.release, nil),
+        (.fail(JobEndReason(.failed), error), 2),
+      ]
+      var starts: [StoreTime?] = []
+      for end in ends {
+        let job = try await probe.claimOne(by: worker)
+        starts.append(job.claimedTime)
+        try await probe.pass(.seconds(1))
+        try await probe.end(job, end.action)
+      }
+      // The record of a finished job has its last attempt, until the job runs again.
+      try await probe.perform(.retry(.id(id)))
+      let changes = try await probe.stored(id).history.transitions.filter { $0.startTime != nil }
+      try probe.expect(changes.map(\.startTime), starts, "the starts of the attempts")
+      try probe.expect(changes.map(\.attempt), ends.map(\.number), "the numbers of the attempts")
+      try probe.expect(changes.map(\.worker), ends.map { _ in worker }, "the workers of the attempts")
+    },
     JobStoreCheck("J31: if another job holds the key of a child, the child is not stored") { probe in
       let options: JobOptions = [.unique(.unfinished("key"))]
       let holder = try await probe.enqueue(options: options)

@@ -9,7 +9,8 @@
   /// All checks.
   public static let checks: [JobStoreCheck] = [
     enqueueing, keys, claiming, order, fencing, endings, retries, retrying, cancelling, rescuing, stopping, commands,
-    retention, limits, severalLimits, queueSettings, waitingQueues, reading, clockJumps, snapshots, overviews, graphs,
-    graphFailures, conservation, ticks, schedules, backfills, bounds, signals, waits, statistics, model,
+    retention, errors, limits, severalLimits, queueSettings, waitingQueues, reading, clockJumps, snapshots, overviews,
+    graphs, graphFailures, conservation, health, ticks, schedules, backfills, bounds, signals, waits, statistics,
+    changes, model,
   ].flatMap(\.self)
 }

@@ -66,7 +66,7 @@ struct ModelNumbers: Sendable {
     case .delete(let filter): .delete(translate(filter))
     case .change(let filter, let change): .change(translate(filter), change)
     case .signal(let filter, let signal): .signal(translate(filter), signal)
-    case .setPaused, .configure, .prune: command
+    case .setPaused, .configure, .setMuted, .prune: command
     }
   }
 

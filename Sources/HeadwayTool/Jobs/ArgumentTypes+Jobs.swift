@@ -14,6 +14,13 @@ extension JobState: ExpressibleByArgument {
   public static var allValueStrings: [String] { allCases.map(\.name) }
 }
 
+extension JobErrorGroup.ID: ExpressibleByArgument {
+  /// Creates an ID from its text.
+  ///
+  /// - Parameter argument: The 16 hexadecimal digits of the ID.
+  public init?(argument: String) { self.init(argument) }
+}
+
 extension QueuePriority: ExpressibleByArgument {
   /// Creates a priority from its name.
   ///

@@ -52,6 +52,11 @@ struct JobFilterOptions: ParsableArguments {
     help: ArgumentHelp("Jobs that ended at or before this time.", valueName: "time"), transform: JobTime.init)
   var endedUntil: JobTime?
 
+  @Option(
+    help: ArgumentHelp(
+      "Jobs whose last attempt failed with this error. 'headway jobs errors' lists the errors.", valueName: "error"))
+  var errorGroup: JobErrorGroup.ID?
+
   func validate() throws {
     // Every job contains an empty string, for example if a variable of the shell is not set.
     for (name, text) in [("label", label), ("payload", payload)] where text?.isEmpty == true {
@@ -61,7 +66,7 @@ struct JobFilterOptions: ParsableArguments {
 
   var isEmpty: Bool {
     queue.isEmpty && kind.isEmpty && state.isEmpty && tag == nil && label == nil && payload == nil && since == nil
-      && until == nil && endedSince == nil && endedUntil == nil
+      && until == nil && endedSince == nil && endedUntil == nil && errorGroup == nil
   }
 
   /// Creates the selection.
@@ -75,7 +80,8 @@ struct JobFilterOptions: ParsableArguments {
       ids: ids, states: state.isEmpty ? nil : Set(state), queues: queue.isEmpty ? nil : Set(queue),
       kinds: kind.isEmpty ? nil : Set(kind.map { JobKind(rawValue: $0) }), tag: tag, label: label,
       payload: payload, since: since?.time(at: now), until: until?.time(at: now),
-      endedSince: endedSince?.time(at: now), endedUntil: endedUntil?.time(at: now))
+      endedSince: endedSince?.time(at: now), endedUntil: endedUntil?.time(at: now),
+      errorGroup: errorGroup)
   }
 }
 
@@ -94,7 +100,7 @@ struct JobTargets: ParsableArguments {
     if jobs.isEmpty, options.isEmpty, !all {
       throw ValidationError(
         "Select the jobs by number, with --queue, --kind, --state, --tag, --label, --payload, --since, --until, "
-          + "--ended-since, or --ended-until, or with --all.")
+          + "--ended-since, --ended-until, or --error-group, or with --all.")
     }
     if all, !jobs.isEmpty || !options.isEmpty {
       throw ValidationError("--all can't be combined with numbers or with other options that select jobs.")

@@ -21,6 +21,8 @@ struct JobPlaceOptions: ParsableArguments {
 
   /// Opens the store, runs a function, and closes the store.
   ///
+  /// The store records the changes of the function under the name of the system's user.
+  ///
   /// - Parameters:
   ///   - updatesTables: Whether to create and update the tables of a server.
   ///   - body: A function that uses the store.
@@ -30,7 +32,7 @@ struct JobPlaceOptions: ParsableArguments {
   ) async throws {
     do {
       let opened = try await location.open(updatingTables: updatesTables)
-      let result = await Result { try await body(opened, Jobs(opened)) }
+      let result = await Result { try await body(opened, Jobs(opened).changing(as: SystemUser.name)) }
       await opened.close()
       try result.get()
     } catch let exit as ExitCode {
@@ -92,7 +94,7 @@ extension ToolExit {
     switch error {
     case is MissingStore: self = .noInput
     case is UnsupportedStore, is RolesMissing, is UnsuitableValue: self = .usage
-    case is NotAStore, is UnusableDatabase, is MissingJob: self = .dataError
+    case is NotAStore, is UnusableDatabase, is MissingJob, is MissingErrorGroup: self = .dataError
     case let error as JobError:
       switch error.code {
       case .unusableStore: self = ToolExit(databaseError: error.underlyingError) ?? .cannotCreate

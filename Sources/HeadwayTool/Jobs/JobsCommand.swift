@@ -21,12 +21,14 @@ struct JobsCommand: AsyncParsableCommand {
         headway jobs signal 3 --name approved --store jobs.sqlite
         headway jobs abandon 4 --store jobs.sqlite
         headway jobs delete --store jobs.sqlite --state failed --until -7d
+        headway jobs errors --store jobs.sqlite
         headway jobs queues --store jobs.sqlite
         headway jobs queues set default --max-running 8 --store jobs.sqlite
         headway jobs queues pause default --store jobs.sqlite
         headway jobs schedules --store jobs.sqlite
         headway jobs schedules run nightly --store jobs.sqlite
         headway jobs watch --store jobs.sqlite --json
+        headway jobs audit --store jobs.sqlite
         headway jobs prune --store jobs.sqlite
         headway jobs check --store jobs.sqlite
         headway jobs migrate --store jobs.sqlite
@@ -48,7 +50,9 @@ struct JobsCommand: AsyncParsableCommand {
       ChangeJobsCommand<RetryJobs>.self, ChangeJobsCommand<CancelJobs>.self, ChangeJobsCommand<RunJobsNow>.self,
       JobsEditCommand.self, JobsSignalCommand.self, ChangeJobsCommand<AbandonJobs>.self,
       ChangeJobsCommand<DeleteJobs>.self,
-      JobsQueuesCommand.self, JobsSchedulesCommand.self, JobsPruneCommand.self, JobsCheckCommand.self,
+      JobsErrorsCommand.self, JobsQueuesCommand.self, JobsSchedulesCommand.self, JobsAuditCommand.self,
+      JobsPruneCommand.self,
+      JobsCheckCommand.self,
       JobsDoctorCommand.self, JobsMigrateCommand.self, JobsGrantCommand.self,
     ])
 }

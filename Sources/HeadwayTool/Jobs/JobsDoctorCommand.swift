@@ -6,8 +6,8 @@ struct JobsDoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Check the health of a store, its workers and its database.",
     discussion: """
-      Exits with 1 if a finding is bad. The command commits a small change, in order to measure how long that \
-      takes.
+      Exits with 1 if a finding is bad, and with 0 if there are only warnings. The command commits a small change, in \
+      order to measure how long that takes.
       """)
 
   @OptionGroup var options: JobStoreOptions
@@ -15,10 +15,8 @@ struct JobsDoctorCommand: AsyncParsableCommand {
   func run() async throws {
     try await options.withStore { _, jobs in
       let health = try await jobs.health(measuringCommit: true)
-      options.show(
-        JobsJSON.Health(level: health.level, findings: health.findings),
-        JobText.table(["", "", ""], health.findings.map { [$0.level.rawValue, $0.name, $0.text] }).dropFirst().map(
-          \.self))
+      let text = HealthText(health: health, location: options.location)
+      options.show(JobsJSON.Health(health.findings, text), text.findings)
       guard health.level < .bad else { throw ExitCode(1) }
     }
   }

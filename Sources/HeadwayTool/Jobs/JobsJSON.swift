@@ -20,8 +20,23 @@ enum JobsJSON {
 
   /// The health of a store.
   struct Health: Encodable {
+    struct Finding: Encodable {
+      let level: JobsHealth.Level
+      let name: String
+      let text: String
+      /// The command that shows what the finding is about.
+      let command: String?
+    }
+
     let level: JobsHealth.Level
-    let findings: [JobsHealth.Finding]
+    let findings: [Finding]
+
+    init(_ findings: [JobsHealth.Finding], _ text: HealthText) {
+      level = text.health.level
+      self.findings = findings.map { finding in
+        Finding(level: finding.level, name: finding.name, text: finding.text, command: text.command(for: finding))
+      }
+    }
   }
 
   /// The result of a check.
@@ -114,6 +129,7 @@ enum JobsJSON {
     let progress: Progress?
     let reason: String?
     let lastError: String?
+    let errorGroup: String?
     let details: Details?
 
     init(_ job: JobRecord, event: String? = nil, diagnosis: String? = nil) {
@@ -129,6 +145,7 @@ enum JobsJSON {
       (finished, expires) = (job.finishedTime?.description, job.expirationTime?.description)
       progress = job.progress.map { Progress($0) }
       (reason, lastError) = (job.reason?.description, job.history.errors.last?.text)
+      errorGroup = job.errorGroup?.description
       details = diagnosis.map { Details(diagnosis: $0, job) }
     }
   }
@@ -236,11 +253,14 @@ enum JobsJSON {
   /// A snapshot of a store.
   struct Status: Encodable {
     let time: String
+    /// The problems only.
+    let health: Health
     let queues: [Queue]
     let workers: [Worker]
     let failures: [Failed]
 
-    init(_ snapshot: JobsSnapshot) {
+    init(_ snapshot: JobsSnapshot, _ text: HealthText) {
+      health = Health(text.health.problems, text)
       time = snapshot.time.description
       queues = snapshot.queues.map { Queue($0, at: snapshot.time) }
       workers = snapshot.workers.map { Worker($0) }

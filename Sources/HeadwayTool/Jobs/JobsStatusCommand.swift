@@ -4,14 +4,20 @@ import HeadwayJobs
 
 struct JobsStatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show the queues with their jobs, the workers, and the failures by kind.")
+    commandName: "status",
+    abstract: "Show what is wrong now, the queues with their jobs, the workers, and the failures by kind.",
+    discussion: """
+      Begins with the problems that the checks of the health have found, worst first. Exits with 0 even if there are \
+      problems; use the command doctor for an exit code.
+      """)
 
   @OptionGroup var options: JobStoreOptions
 
   func run() async throws {
     try await options.withStore { _, jobs in
-      let snapshot = try await jobs.snapshot()
-      options.show(JobsJSON.Status(snapshot), Self.lines(snapshot))
+      let (snapshot, health) = (try await jobs.snapshot(), try await jobs.health())
+      let text = HealthText(health: health, location: options.location)
+      options.show(JobsJSON.Status(snapshot, text), text.problems + [""] + Self.lines(snapshot))
     }
   }
 

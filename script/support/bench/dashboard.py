@@ -24,8 +24,9 @@ from .paths import RESULTS, ROOT
 LIMIT = 0.1
 PAGES = ["/", "/queues", "/jobs", "/jobs?state=waiting", "/jobs?state=failed", "/jobs?state=succeeded",
          "/jobs?state=running", "/jobs?state=held", "/jobs?state=retrying", "/jobs?queue=queue-7&state=retrying",
-         "/jobs?queue=queue-7&state=waiting", "/jobs?queue=queue-7", "/jobs?kind=rare", "/jobs?tag=tag-77", "/jobs?label=photo+123456", "/jobs?age=1h", "/failures",
-         "/schedules", "/workers", "/health", "/confirm?action=retry&state=failed",
+         "/jobs?queue=queue-7&state=waiting", "/jobs?queue=queue-7", "/jobs?kind=rare", "/jobs?tag=tag-77",
+         "/jobs?label=photo+123456", "/jobs?payload=photos/123456", "/jobs?ended-from=2026-01-01T00:00", "/jobs?age=1h",
+         "/failures", "/trends", "/trends?over=day", "/schedules", "/workers", "/health", "/confirm?action=retry&state=failed",
          "/confirm?action=cancel&state=waiting"]
 # The numbers of the states.
 with open(f"{ROOT}/Sources/HeadwayJobs/Job/JobState.swift") as source:

@@ -30,6 +30,9 @@ enum AuditSQL {
       "jobs are running and hold a key that they have released",
       unfinished("\(running) AND (flags & \(JobRow.holdsKeyUntilClaim)) <> 0 AND unique_key IS NOT NULL")),
     AuditRule(
+      "jobs have succeeded and have the group of an error",
+      "SELECT id FROM headway.done WHERE \(JobState.succeeded.condition) AND error IS NOT NULL"),
+    AuditRule(
       "checkpoints belong to jobs that do not exist or have succeeded",
       """
       SELECT DISTINCT job FROM headway.checkpoint c WHERE NOT EXISTS (SELECT 1 FROM headway.job WHERE id = c.job)

@@ -6,8 +6,16 @@ import Headway
   public static let common = [
     "id", "queue", "kind", "version", "state", "priority", "position", "deadline", "enqueued", "claimed",
     "first_claimed", "attempt", "crashes", "snoozes", "epoch", "owner", "progress", "progress_text", "settings",
-    "history", "payload", "ready",
+    "history", "payload", "ready", "error",
   ]
+  /// The values of the ``common`` columns of a job that succeeds, which are those of the unfinished job otherwise.
+  public static let succeeded = common.map { column in
+    switch column {
+    case "state": "\(JobState.succeeded.rawValue)"
+    case "error": "NULL"
+    default: column
+    }
+  }
   /// The other columns of unfinished jobs.
   public static let unfinished = [
     "due", "flags", "keep", "unique_key", "limit_key", "slots", "unmet", "weight", "further", "awaits",
@@ -88,6 +96,7 @@ import Headway
     values.add(job.history.stored)
     values.add(job.payload.bytes)
     values.add(job.readyTime)
+    values.add(job.errorGroup?.rawValue)
   }
 
   /// Adds the number, the attempt, the epoch and the owner of an attempt.
@@ -134,7 +143,7 @@ import Headway
       damage.append("its \(name) is \(value)")
       return 0
     }
-    let state = JobState(rawValue: row.int(4)) ?? (row.isNull(32) ? .held : .failed)
+    let state = JobState(rawValue: row.int(4)) ?? (row.isNull(33) ? .held : .failed)
     if state.rawValue != row.int(4) { damage.append("its state is \(row.int(4))") }
     var job = JobRecord(
       id: row.id(0), queue: row.text(1), kind: row.kind(2), version: row.int(3),
@@ -155,23 +164,24 @@ import Headway
       job.history = readable("history", or: JobHistory()) { try JobHistory(stored: row.bytes(19)) }
     }
     job.readyTime = row.time(21)
-    job.dueTime = row.optional(22, row.time)
-    job.isCancelRequested = row.int(23) & cancelRequested != 0
-    job.hasDependents = row.int(23) & hasDependents != 0
-    job.holdsKey = !row.isNull(25)
-    job.unmetCount = row.int(28)
-    job.wait = row.optional(31, row.text).flatMap { JobWait(stored: $0) }
-    job.finishedTime = row.optional(32, row.time)
-    job.expirationTime = row.optional(33, row.time)
-    if !row.isNull(34) {
+    job.errorGroup = row.optional(22) { JobErrorGroup.ID(rawValue: row.int64($0)) }
+    job.dueTime = row.optional(23, row.time)
+    job.isCancelRequested = row.int(24) & cancelRequested != 0
+    job.hasDependents = row.int(24) & hasDependents != 0
+    job.holdsKey = !row.isNull(26)
+    job.unmetCount = row.int(29)
+    job.wait = row.optional(32, row.text).flatMap { JobWait(stored: $0) }
+    job.finishedTime = row.optional(33, row.time)
+    job.expirationTime = row.optional(34, row.time)
+    if !row.isNull(35) {
       // A newer release might have other reasons.
       job.reason =
-        JobEndReason.Code(rawValue: row.text(34)).map {
-          JobEndReason($0, row.text(35), culprit: row.optional(37, row.id))
+        JobEndReason.Code(rawValue: row.text(35)).map {
+          JobEndReason($0, row.text(36), culprit: row.optional(38, row.id))
         }
-        ?? JobEndReason(state == .cancelled ? .cancelled : .failed, "\(row.text(34)): \(row.text(35))")
+        ?? JobEndReason(state == .cancelled ? .cancelled : .failed, "\(row.text(35)): \(row.text(36))")
     }
-    job.result = row.optional(36) { JobPayload(bytes: row.bytes($0)) }
+    job.result = row.optional(37) { JobPayload(bytes: row.bytes($0)) }
     if !damage.isEmpty { job.damage = damage.joined(separator: "; ") }
     return job
   }
@@ -182,13 +192,13 @@ import Headway
   }
 
   /// The key that an unfinished job holds.
-  public static func uniqueKey(_ row: some StoredRow) -> String? { row.optional(25, row.text) }
+  public static func uniqueKey(_ row: some StoredRow) -> String? { row.optional(26, row.text) }
 
   /// The first limit of an unfinished job, and the group of its other limits.
   public static func limit(_ row: some StoredRow) -> (limit: ClaimLimit, group: String)? {
-    guard !row.isNull(26) else { return nil }
-    let limit = ClaimLimit(key: row.text(26), slots: row.optional(27, row.int), weight: row.optional(29, row.int) ?? 1)
-    return (limit, row.optional(30, row.text) ?? JobSettings.noFurtherLimits)
+    guard !row.isNull(27) else { return nil }
+    let limit = ClaimLimit(key: row.text(27), slots: row.optional(28, row.int), weight: row.optional(30, row.int) ?? 1)
+    return (limit, row.optional(31, row.text) ?? JobSettings.noFurtherLimits)
   }
 
   /// Reads a dependency.

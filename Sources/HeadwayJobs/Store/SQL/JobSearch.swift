@@ -24,6 +24,7 @@ struct JobSearch<Reader: StoreReader> {
       let found = try selection.all().map(\.id).filter { $0.rawValue < end }
       return JobIDPage(merging: [JobIDPage(ids: found)], limit: limit)
     }
+    if filter.errorGroup != nil { return JobIDPage(merging: try selection.tables.map(scan), limit: limit) }
     return JobIDPage(merging: try [unfinished()].compactMap(\.self) + finished(), limit: limit)
   }
 

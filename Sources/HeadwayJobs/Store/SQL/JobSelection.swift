@@ -52,8 +52,15 @@
     finishedStates.contains(.succeeded) ? [.finished] : finishedStates.map { .finished($0) }
   }
 
-  /// The tables that can contain the jobs.
-  private var tables: [SearchSQL.Table] { (unfinishedTable.map { [$0] } ?? []) + finishedTables }
+  /// The tables that can contain the jobs, or their smallest parts that have an index in ID order.
+  var tables: [SearchSQL.Table] {
+    guard let group = filter.errorGroup, !isIndexed else {
+      return (unfinishedTable.map { [$0] } ?? []) + finishedTables
+    }
+    // Jobs that have succeeded are in no group.
+    let states = unfinishedStates.union(finishedStates).subtracting([.succeeded])
+    return JobState.allCases.filter(states.contains).map { .errors(group, $0) }
+  }
 
   /// Adds the values of the condition for the rows of a table to a statement.
   ///
@@ -70,6 +77,7 @@
     add("queue", texts(filter.queues).map { .texts($0) })
     add("kind", texts(filter.kinds.map { Set($0.map(\.rawValue)) }).map { .texts($0) })
     if let culprit = filter.culprit { conditions.append("culprit = \(statement.add(.id(culprit)))") }
+    if let group = filter.errorGroup { conditions.append("error = \(statement.add(.integer(group.rawValue)))") }
     if let since = filter.since { conditions.append("enqueued >= \(statement.add(.time(since)))") }
     if let until = filter.until { conditions.append("enqueued <= \(statement.add(.time(until)))") }
     conditions += addEndTime(to: &statement)

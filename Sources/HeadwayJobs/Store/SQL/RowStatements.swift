@@ -105,6 +105,26 @@
   static var putTurn: String { get }
 }
 
+/// Statements about error groups.
+@_spi(JobStore) public protocol ErrorStatements {
+  /// Returns those groups that exist.
+  static var existing: String { get }
+  /// Returns `kind, number` for kinds.
+  static var countsByKind: String { get }
+  /// Inserts groups that do not exist: number, kind, type, text, first time.
+  static var insert: String { get }
+  /// Adds failed attempts: group, hour, place, number, last time, last job.
+  static var count: String { get }
+  /// Changes the mute of a group that has another one, and returns its number: group, note, author, time.
+  static var setMute: String { get }
+  /// Adds up the counts of earlier hours, up to a limit: the current hour, the first hour that is counted by itself.
+  static var merge: [String] { get }
+  /// Deletes groups.
+  static var delete: String { get }
+  /// Deletes the counts of groups that do not exist, before an hour.
+  static var deleteCounts: String { get }
+}
+
 /// Statements about schedules.
 ///
 /// If transactions overlap, those that find schedules lock the rows.

@@ -15,6 +15,8 @@
   associatedtype Checkpoints: CheckpointStatements
   /// The statements about dependencies.
   associatedtype Graph: GraphStatements
+  /// The statements about error groups.
+  associatedtype Errors: ErrorStatements
   /// The statements about queues and limits.
   associatedtype Limits: LimitStatements
   /// The statements about schedules.
@@ -134,10 +136,11 @@
     try run(Graph.deleteEdges, for: ids)
   }
 
-  /// Deletes expired keys and full buckets, up to a limit.
+  /// Deletes expired keys, full buckets and old records of changes, each up to a limit.
   public func pruneKeys() throws {
     try run(Jobs.pruneKeys) { $0.add(now) }
     try run(Jobs.pruneBuckets) { $0.add(now) }
+    try pruneChanges()
   }
 
   /// Returns jobs that a command can change, ordered by ID, up to ``JobCommand/maxChangedCount``.

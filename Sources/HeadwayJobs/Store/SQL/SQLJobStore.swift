@@ -120,6 +120,28 @@
     while try await mergeActivity(), count < StatisticsSQL.maxMergeCount { count += 1 }
   }
 
+  /// Returns groups of failed attempts.
+  ///
+  /// - Parameter id: The only group to return; nil for all.
+  /// - Returns: The groups, with the counts of the last hours.
+  /// - Throws: ``JobError``.
+  public func errorGroups(_ id: JobErrorGroup.ID?) async throws -> [JobErrorGroup] {
+    try await readState { try $0.errorGroups(id) }
+  }
+
+  /// Counts the jobs that retry, and the jobs that have failed, by the groups of their last errors.
+  ///
+  /// - Parameters:
+  ///   - ids: The groups.
+  ///   - limit: The highest number to return.
+  /// - Returns: Both numbers of each group.
+  /// - Throws: ``JobError``.
+  public func jobCounts(
+    ofErrors ids: [JobErrorGroup.ID], upTo limit: Int
+  ) async throws -> [JobErrorGroup.ID: (retrying: Int, failed: Int)] {
+    try await readState { try $0.jobCounts(ofErrors: ids, upTo: limit) }
+  }
+
   /// Returns all schedules.
   ///
   /// - Returns: The schedules, ordered by name.
@@ -135,5 +157,37 @@
   /// - Throws: ``JobError``.
   public func checkpoint(_ name: String, of id: JobID) async throws -> JobPayload? {
     try await readState { try $0.checkpoint(name, of: id) }
+  }
+
+  // MARK: Changes
+
+  /// Changes many jobs, or a queue.
+  ///
+  /// - Parameter command: The command to execute.
+  /// - Returns: The number of jobs or queues that were changed.
+  /// - Throws: ``JobError``.
+  public func perform(_ command: JobCommand) async throws -> Int { try await perform(command, by: nil) }
+
+  /// Changes a schedule.
+  ///
+  /// - Parameters:
+  ///   - command: The change to make.
+  ///   - name: The name of the schedule.
+  /// - Returns: Whether there was a schedule with this name, and the job that was added.
+  /// - Throws: ``JobError``.
+  public func perform(_ command: ScheduleCommand, on name: String) async throws -> ScheduleAnswer {
+    try await perform(command, on: name, by: nil)
+  }
+
+  /// Returns the recorded changes, newest first.
+  ///
+  /// - Parameters:
+  ///   - job: A job, to return only changes of this job alone; nil for all changes.
+  ///   - number: Only records with smaller numbers are returned; nil for all.
+  ///   - limit: The maximum number of records.
+  /// - Returns: The records.
+  /// - Throws: ``JobError``.
+  public func changes(of job: JobID?, before number: Int64?, limit: Int) async throws -> [JobsChangeRecord] {
+    try await readState { try $0.changes(of: job, before: number, limit: limit) }
   }
 }

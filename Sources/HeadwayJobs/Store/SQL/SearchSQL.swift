@@ -42,11 +42,18 @@ enum SearchSQL {
     static func finished(_ state: JobState) -> Table {
       Table(name: "headway.done", areFinished: true, part: "\(JobCondition.isUnsuccessful) AND \(state.condition)")
     }
+
+    /// The jobs in a state whose last error is in a group; by the indexes `job_error` and `done_error`.
+    static func errors(_ group: JobErrorGroup.ID, _ state: JobState) -> Table {
+      var table = state.isFinished ? finished : unfinished
+      table.part = "error = \(group.rawValue) AND \(state.condition)"
+      return table
+    }
   }
 
   /// Jobs ordered by ID; by the primary key, or the index of a condition.
   static func page(_ columns: String, _ table: Table, where condition: String, limit: String, lock: String) -> String {
-    "SELECT \(columns) FROM \(table.name) t WHERE \(condition) ORDER BY id LIMIT \(limit)\(lock)"
+    "SELECT \(columns) FROM \(table.name) t WHERE \(table.part) AND \(condition) ORDER BY id LIMIT \(limit)\(lock)"
   }
 
   /// The end of the next rows after a number, and how many there are; by the primary key, or the index of the part.
@@ -99,7 +106,7 @@ enum SearchSQL {
     case .change(_, .queue(let queue)):
       "(\(JobCondition.isChangeable) AND queue <> \(statement.add(.text(queue))))"
     case .change: JobCondition.isChangeable
-    case .signal, .setPaused, .configure, .prune: "true"
+    case .signal, .setPaused, .configure, .setMuted, .prune: "true"
     }
   }
 }

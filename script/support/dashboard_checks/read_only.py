@@ -1,0 +1,20 @@
+"""A dashboard that changes nothing."""
+
+from .tools import MENU
+
+
+def check(driver, program, said):
+    reader = program.another("--read-only")
+    try:
+        shows_no_buttons(driver, reader)
+    finally:
+        reader.stop()
+    said("read only")
+
+
+def shows_no_buttons(driver, program):
+    driver.open(program.login)
+    for name in MENU:
+        driver.open(f"{program.origin}/{name}")
+        assert driver.run("return document.querySelectorAll('form[method=post] button, .button').length") == 0, name
+        assert driver.text("header .badge") == "read only"

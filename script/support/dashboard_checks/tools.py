@@ -1,0 +1,66 @@
+"""What the checks do with a page."""
+
+WIDTHS = {"wide": (1400, 900), "middle": (800, 900), "phone": (380, 780)}
+SCHEMES = ["light", "dark"]
+MENU = ["", "queues", "jobs", "errors", "trends", "schedules", "workers", "changes", "health"]
+
+
+def page_errors(driver):
+    """What the browser complains of, and text that became markup."""
+    found = driver.errors()
+    if driver.run("return document.querySelectorAll('img, main script, [onerror], [onload], [style]').length"):
+        found.append("text of a job became markup")
+    if driver.run("return document.documentElement.scrollWidth > innerWidth"):
+        found.append("the page is wider than the window")
+    return found
+
+
+def link(driver, text):
+    """The address of the first link or job row that contains a text."""
+    return driver.run(
+        "const row = [...document.querySelectorAll('tr, .button, a')].find(r => r.textContent.includes(arguments[0]));"
+        "return row?.href ?? row?.querySelector('a')?.href ?? null", text)
+
+
+def found(driver, program, query, text):
+    """The address of the first job of a list whose row contains a text."""
+    driver.open(f"{program.origin}/jobs?{query}")
+    return driver.run(
+        "const row = [...document.querySelectorAll('main tbody tr')].find(r => r.textContent.includes(arguments[0]));"
+        "return row?.querySelector('a[href*=\"/job/\"]')?.href ?? null", text)
+
+
+def press(driver, text):
+    """Presses the button with a text, and waits for the next page."""
+    driver.run(
+        "document.body.dataset.old = 'yes';"
+        "[...document.querySelectorAll('main button')].find(b => b.textContent === arguments[0]).click()", text)
+    driver.wait(f"the page after {text}", lambda: driver.run("return document.body?.dataset.old !== 'yes'"))
+
+
+def change(driver, **fields):
+    """Sends the form of a button without changing the page."""
+    driver.run(
+        "const form = new URLSearchParams(arguments[0]);"
+        "form.set('token', document.querySelector('input[name=token]').value);"
+        "const address = document.body.dataset.events.replace('events', 'change');"
+        "return fetch(address, { method: 'POST', body: form }).then((response) => response.status)", fields)
+
+
+def is_live(driver):
+    return driver.run("return document.querySelector('#live').classList.contains('on')"
+                      " && document.querySelector('#warning').hidden")
+
+
+def pages(driver, program):
+    """The addresses of all kinds of pages, by their names."""
+    all_pages = {name or "overview": f"{program.origin}/{name}" for name in MENU}
+    all_pages |= {
+        "merge": found(driver, program, "label=Merge", "Merge the feeds"),
+        "running": found(driver, program, "label=Long", "Long conversion"),
+        "failed": found(driver, program, "state=failed", "failed"),
+        "attack": found(driver, program, "queue=exports&label=script", "<script>"),
+        "filter": program.origin + "/jobs?state=waiting&queue=bulk",
+        "confirm": program.origin + "/confirm?action=retry&state=failed",
+        "nothing": program.origin + "/nothing"}
+    return {name: address for name, address in all_pages.items() if address}
