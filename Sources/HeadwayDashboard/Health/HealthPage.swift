@@ -43,7 +43,8 @@ extension PageRenderer {
     return findings.map { finding in
       counts[finding.name, default: 0] += 1
       var view: View = [
-        "level": finding.level.rawValue, "name": finding.name, "text": finding.text,
+        "level": finding.level.rawValue, "name": finding.name,
+        "text": PageZone.current.localized(finding.text),
         "key": "\(finding.name)-\(counts[finding.name, default: 0])",
       ]
       view["show"] = finding.link.map { ["url": url(for: $0), "label": Self.label(of: $0)] as View }
@@ -70,7 +71,7 @@ extension PageRenderer {
       return url(
         "jobs",
         ["state": only(filter.states)?.name, "kind": only(filter.kinds)?.rawValue, "queue": only(filter.queues)])
-    case .queue(let name): return url("queues") + "#" + Self.anchor("queue", name)
+    case .queue(let name): return url("queues", ["from": name]) + "#" + Self.anchor("queue", name)
     case .schedule(let name): return url("schedules") + "#" + Self.anchor("schedule", name)
     case .worker(let id): return url("workers") + "#" + Self.anchor("worker", "\(id)")
     case .errors: return url("errors")

@@ -1,8 +1,8 @@
 /// The text of an error without the parts that can differ between equal errors.
 ///
-/// The parts are replaced by placeholders: numbers, times, UUIDs, hexadecimal numbers, addresses of mail, and long words
-/// with many digits by `#`, and the content of quotes by `…`. A run of white space becomes a space. Three digits after
-/// the words HTTP, status, and code remain, because errors with other codes have other causes.
+/// The parts are replaced by placeholders: numbers, times, UUIDs, hexadecimal numbers, addresses of mail, and long
+/// words with many digits by `#`, and the content of quotes by `…`. A run of white space becomes a space. Three digits
+/// after the words HTTP, status, and code remain, because errors with other codes have other causes.
 ///
 /// The idea, and most of the kinds of parts, come from Sentry, which groups messages this way: see
 /// `src/sentry/grouping/parameterization.py` in the repository getsentry/sentry. Unlike Sentry, the content of all

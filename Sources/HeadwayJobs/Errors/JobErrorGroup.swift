@@ -45,9 +45,14 @@ public struct JobErrorGroup: Hashable, Codable, Sendable, Identifiable {
   public static let hourCount = 24
   /// The maximum length of ``text``, in bytes of UTF-8.
   public static let maxTextLength = 512
-  /// The maximum number of groups of a kind. Further errors of the kind are in a group with the type ``otherErrors``.
+  /// The maximum number of groups of a kind.
+  ///
+  /// Further errors of the kind are counted in a group with the type ``otherErrors``. If several workers add groups at
+  /// the same time, a kind can have a few groups more.
   public static let maxCountPerKind = 50
-  /// The maximum number of groups of a store. Beyond it, workers delete the groups that were seen longest ago.
+  /// The number of groups of a store that workers keep when they prune it.
+  ///
+  /// They delete the groups that were seen longest ago, and muted groups last.
   public static let maxCount = 500
   /// The limit up to which ``retryingCount`` and ``failedCount`` are exact.
   public static let maxJobCount = 1_000
@@ -106,8 +111,9 @@ extension JobErrorGroup {
 
     /// Creates an ID from its text.
     ///
+    /// It is nil if the text is not an ID.
+    ///
     /// - Parameter description: The 16 hexadecimal digits of ``description``.
-    /// - Returns: The ID, or nil if the text is not an ID.
     public init?(_ description: String) {
       guard description.utf8.count == 16, description.allSatisfy(\.isHexDigit),
         let number = UInt64(description, radix: 16)

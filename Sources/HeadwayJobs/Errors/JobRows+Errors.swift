@@ -10,7 +10,8 @@ struct FailedAttempt {
 @_spi(JobStore) extension JobRows {
   /// Counts failed attempts in the groups of their errors, and notes the groups in the jobs.
   ///
-  /// One transaction reads and writes each group once, however many attempts have failed.
+  /// One transaction reads and writes each group once, however many attempts have failed. See
+  /// `Docs/decisions/0058-error-groups.md`.
   ///
   /// - Parameters:
   ///   - failures: The errors of the attempts, in order.

@@ -332,6 +332,7 @@ extension JobStore {
   ///
   /// - Parameter id: The only group to return.
   /// - Returns: No groups.
+  /// - Throws: Nothing.
   public func errorGroups(_ id: JobErrorGroup.ID?) async throws -> [JobErrorGroup] { [] }
 
   /// Counts the jobs that retry, and the jobs that have failed, by the groups of their last errors.

@@ -117,8 +117,8 @@ enum Migration0001 {
       id bigint PRIMARY KEY, kind text NOT NULL, type text NOT NULL, text text NOT NULL,
       first_seen timestamptz NOT NULL, note text, author text, muted timestamptz);
     CREATE INDEX error_kind ON headway.error (kind);
-    -- The number of failed attempts in each hour since 1970; -1 for the hours before the last 24. Place: the connections
-    -- that count in the row, so that few of them wait for each other; 0 for sums.
+    -- The number of failed attempts in each hour since 1970; -1 for the hours before the last 24. Place: the
+    -- connections that count in the row, so that few of them wait for each other; 0 for sums.
     CREATE TABLE headway.error_count (
       error bigint, hour bigint, place smallint, count bigint NOT NULL, last_seen timestamptz NOT NULL,
       last_job bigint NOT NULL, PRIMARY KEY (error, hour, place))

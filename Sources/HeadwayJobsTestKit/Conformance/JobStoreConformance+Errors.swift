@@ -23,7 +23,8 @@ extension JobStoreConformance {
       try probe.expect(try await probe.fixture.openAgain().errorGroups(group.id).first?.count, 3, "the stored number")
       try probe.expect(try await probe.store.errorGroups(JobErrorGroup.ID(rawValue: 1)).count, 0, "unknown groups")
     },
-    JobStoreCheck("J330: other kinds, types and texts are other groups, and only failed attempts are counted") { probe in
+    JobStoreCheck("J330: other kinds, types and texts are other groups, and only failed attempts are counted") {
+      probe in
       let worker = try await probe.register()
       let kinds: [JobKind: Int] = ["test": 1, "other": 1]
       try await probe.enqueueBatch(of: 7)
@@ -94,7 +95,8 @@ extension JobStoreConformance {
       try await probe.end(other, .wait(.sleep("sleep"), until: probe.store.now + .seconds(9)))
       try probe.expect(try await probe.stored(ids[4]).errorGroup, nil, "the group of a job that sleeps")
     },
-    JobStoreCheck("J333: the attempts of the last 24 hours are counted by hour, and all attempts are counted") { probe in
+    JobStoreCheck("J333: the attempts of the last 24 hours are counted by hour, and all attempts are counted") {
+      probe in
       let worker = try await probe.register()
       try await probe.enqueueBatch(of: 4)
       let hour = Duration.seconds(3_600)
@@ -152,7 +154,8 @@ extension JobStoreConformance {
       try probe.expect(change?.subject, .errorGroup("\(id)"), "its object")
       try probe.expect(change?.values.map(\.after), [["known"]], "its values")
     },
-    JobStoreCheck("J335: errors of a kind beyond 50 are counted in one group, and their jobs are found by it") { probe in
+    JobStoreCheck("J335: errors of a kind beyond 50 are counted in one group, and their jobs are found by it") {
+      probe in
       let worker = try await probe.register()
       let count = JobErrorGroup.maxCountPerKind + 10
       try await probe.enqueueBatch(of: count + 1)
@@ -171,7 +174,8 @@ extension JobStoreConformance {
       let first = try await probe.stored(jobs[0].id).errorGroup
       try probe.expect(try await probe.stored(jobs[count].id).errorGroup, first, "the group of the same error")
     },
-    JobStoreCheck("J336: pruning deletes groups beyond 500, and groups not seen for 30 days that are not muted") { probe in
+    JobStoreCheck("J336: pruning deletes groups beyond 500, and groups not seen for 30 days that are not muted") {
+      probe in
       let worker = try await probe.register()
       let kinds = (0...(JobErrorGroup.maxCount / JobErrorGroup.maxCountPerKind)).map { JobKind(rawValue: "kind \($0)") }
       let perKind = JobErrorGroup.maxCountPerKind

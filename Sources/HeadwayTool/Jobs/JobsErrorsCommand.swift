@@ -7,9 +7,9 @@ struct JobsErrorsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "errors", abstract: "List the errors of failed attempts, and mute them.",
     discussion: """
-      Without a subcommand, the errors are listed. Attempts count as the same error if the kind of the job, the type of \
-      the error, and its text without numbers and quotes are equal. To select the jobs of an error in other commands, \
-      use --error-group with the ID of the error.
+      Without a subcommand, the errors are listed. Attempts count as the same error if the kind of the job, the type \
+      of the error, and its text without numbers and quotes are equal. To select the jobs of an error in other \
+      commands, use --error-group with the ID of the error.
       """,
     subcommands: [
       JobsErrorsListCommand.self, ChangeErrorsCommand<MuteErrors>.self, ChangeErrorsCommand<UnmuteErrors>.self,
