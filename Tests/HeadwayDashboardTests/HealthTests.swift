@@ -25,7 +25,7 @@ import Testing
       try await dashboard.jobs.pauseQueue("default")
       let health = try await readHealth(&dashboard, until: "The queue ‘default’ is paused.")
       #expect(health.contains("<span class=\"level warning\">warning</span> <strong>Pauses</strong>"))
-      #expect(health.contains("href=\"./queues#queue-default\">Show the queue</a>"))
+      #expect(health.contains("href=\"./queues?from=default#queue-default\">Show the queue</a>"))
       #expect(health.contains("<span class=\"level good\">good</span> <strong>Clock</strong>"))
       #expect(!health.contains("id=\"health\""))
       for path in PageTests.paths where path != "/health" {

@@ -153,6 +153,35 @@ import Testing
     }
   }
 
+  @Test("J368: of many queues, the overview lists the worst ones, and the page of queues lists and finds all of them")
+  func manyQueues() async throws {
+    try await RunningDashboard.with { dashboard in
+      let scene = try await Scene(dashboard.jobs)
+      let queues = (100..<200).map { "queue-\($0)" }
+      for queue in queues { try await scene.enqueue(options: [.queue(queue)]) }
+      _ = try await dashboard.jobs.backend.register(
+        WorkerDescription(name: "all", processIdentifier: 8, queues: queues, kinds: ["mail": 1]))
+      try await dashboard.jobs.pauseQueue("other")
+      let overview = try await dashboard.page("/")
+      #expect(overview.matches(of: /<td><a href="\.\/jobs\?queue=/).count == 30)
+      #expect(overview.contains(">other</a>"))
+      #expect(overview.contains(">All 101 queues</a>"))
+      var (path, names) = ("/queues", [String]())
+      while true {
+        let page = try await dashboard.page(path)
+        names += page.matches(of: /<h2><a href="[^"]+">([^<]+)<\/a><\/h2>/).map { String($0.1) }
+        guard let next = page.firstMatch(of: /href="([^"]+)" rel="next">More queues/) else { break }
+        path = String(next.1).replacing("&amp;", with: "&")
+      }
+      #expect(names == ["other"] + queues)
+      let found = try await dashboard.page("/queues?name=e-15")
+      #expect(found.matches(of: /<h2><a href/).count == 10)
+      #expect(found.contains("10 queues"))
+      let paused = try await dashboard.change(["action": "pause", "queue": "queue-199"])
+      #expect(paused.contains("id=\"queue-queue-199\""))
+    }
+  }
+
   @Test("J150: a HEAD request has the headers of the page, and no body")
   func head() async throws {
     try await RunningDashboard.with { dashboard in

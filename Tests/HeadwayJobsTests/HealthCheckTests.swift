@@ -34,7 +34,7 @@ import Testing
   }
 
   private func facts(
-    _ statistics: JobStatistics? = nil, queues: [JobQueueSnapshot] = [],
+    _ statistics: JobStatistics? = nil, areKnown: Bool = true, queues: [JobQueueSnapshot] = [],
     workers: [JobWorkerSnapshot] = [worker], endings: [EndedJob] = [], schedules: [ScheduleRecord] = [],
     failed: [JobRecord] = [], retrying: [JobRecord] = [], errors: [JobErrorGroup] = [], mutedRetryCount: Int = 0,
     options: JobsHealth.Options = JobsHealth.Options()
@@ -44,7 +44,8 @@ import Testing
       overview: JobsOverview(
         countLimit: HealthFacts.countLimit,
         snapshot: JobsSnapshot(time: Self.now, queues: queues, workers: workers), endings: endings),
-      rates: RecentRates(statistics ?? self.statistics()), schedules: schedules, cancelled: [], failed: failed,
+      rates: RecentRates(statistics ?? self.statistics(), areKnown: areKnown), schedules: schedules, cancelled: [],
+      failed: failed,
       retrying: retrying, errors: errors, mutedRetryCount: mutedRetryCount, clock: Self.now, database: [])
   }
 
@@ -146,16 +147,19 @@ import Testing
 
   @Test("J350: jobs that have failed are bad if they are a tenth of those that ended, and options change the limits")
   func failures() {
-    let endings = ended(20, .failed) + ended(80, .succeeded)
-    let finding = facts(endings: endings).failures[0]
+    let statistics = statistics((30, "mail", activity { ($0.failed, $0.succeeded) = (20, 80) }))
+    let finding = facts(statistics).failures[0]
     #expect(finding.level == .bad)
     #expect(finding.text == "20 % of the jobs that ended in the last hour have failed (20 of 100).")
     #expect(finding.link == .jobs(JobFilter(states: [.failed], kinds: ["mail"])))
     var options = JobsHealth.Options()
     options.maxFailedPart = 0.3
-    #expect(facts(endings: endings, options: options).failures[0].level == .good)
+    #expect(facts(statistics, options: options).failures[0].level == .good)
     (options.maxFailedPart, options.maxFailureCount) = (0.1, 20)
-    #expect(facts(endings: endings, options: options).failures[0].level == .good)
+    #expect(facts(statistics, options: options).failures[0].level == .good)
+    // A store that keeps no statistics has the latest endings.
+    let endings = ended(20, .failed) + ended(80, .succeeded)
+    #expect(facts(areKnown: false, endings: endings).failures[0] == finding)
   }
 
   @Test("J351: a queue is late if its oldest job waits longer than the limit and twice as long as is usual")
@@ -174,6 +178,9 @@ import Testing
     #expect(finding(.seconds(6_000), usual: .seconds(3_600)).level == .good)
     #expect(finding(.seconds(8_000), usual: .seconds(3_600)).level == .warning)
     #expect(finding(.seconds(301), usual: nil).level == .bad)
+    let unknown = facts(areKnown: false, queues: [queue(waiting: 3, wait: .seconds(301))]).waits[0]
+    #expect(unknown.level == .warning)
+    #expect(unknown.text == "The oldest job in ‘mail’ has waited for 5 min.")
     #expect(finding(.seconds(301), usual: nil).link == .jobs(JobFilter(states: [.waiting], queues: ["mail"])))
   }
 

@@ -155,7 +155,7 @@ struct DashboardChange {
         try await jobs.changeQueue(queue, .agingInterval(aging.map { .seconds($0) }))
       }
     }
-    return Link.to("/queues", ["done": name])
+    return Link.to("/queues", ["from": queue, "done": name])
   }
 
   /// Returns the number of a field; nil if it is empty.

@@ -3,8 +3,8 @@ import HTTPTypes
 import HeadwayJobs
 
 extension PageRenderer {
-  /// The maximum number of queues with their own chart.
-  private static let maxChartCount = 8
+  /// The maximum number of queues with their own chart, and in the table.
+  private static let (maxChartCount, maxRowCount) = (8, 100)
 
   /// Shows what has happened in the last hour or day, from the statistics of the store.
   func trends(_ call: Call) async throws -> Page {
@@ -26,14 +26,14 @@ extension PageRenderer {
           "chart": WaitChart(statistics, of: name).view(),
         ]
       },
-      "queues": activities.map { row($0.key, $0.value, span) }, "hasQueues": !activities.isEmpty,
+      "queues": activities.prefix(Self.maxRowCount).map { row($0.key, $0.value, span) },
+      "hasQueues": !activities.isEmpty,
       "periodName": statistics.periodName,
     ]
     view["queue"] = queue
     view["allURL"] = url("trends", ["over": span.rawValue])
     view["jobsURL"] = queue.map { url("jobs", ["queue": $0]) }
-    view["moreQueues"] =
-      activities.count > Self.maxChartCount ? Readable.count(activities.count - Self.maxChartCount, "more queue") : nil
+    view["allQueues"] = activities.count > Self.maxChartCount ? Readable.count(activities.count, "queue") : nil
     return Page(template: "trends", heading: "Trends", view: view)
   }
 

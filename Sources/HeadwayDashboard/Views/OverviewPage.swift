@@ -4,6 +4,8 @@ import HeadwayJobs
 extension PageRenderer {
   /// The maximum number of running jobs on the page.
   private static let rowLimit = 10
+  /// The maximum number of queues on the page.
+  private static let queueLimit = 30
   /// The maximum number of failures on the page.
   private static let failureLimit = 5
 
@@ -12,9 +14,12 @@ extension PageRenderer {
     let statistics = try await jobs.statistics(over: .hour)
     var view: View = [
       "tiles": tiles(overview, statistics), "chart": ThroughputChart.endings(statistics).view(),
-      "trendsURL": url("trends"), "queues": queueRows(overview, statistics),
-      "hasQueues": !overview.snapshot.queues.isEmpty,
+      "trendsURL": url("trends"), "hasQueues": !overview.snapshot.queues.isEmpty,
+      "queues": queueRows(Self.worstQueues(overview, limit: Self.queueLimit), overview, statistics),
     ]
+    let queueCount = overview.snapshot.queues.count
+    view["allQueues"] = queueCount > Self.queueLimit ? "All \(Readable.count(queueCount, "queue"))" : nil
+    view["queuesURL"] = url("queues")
     let running = overview.snapshot.workers.flatMap(\.running).sorted {
       ($0.claimedTime, $0.id) < ($1.claimedTime, $1.id)
     }

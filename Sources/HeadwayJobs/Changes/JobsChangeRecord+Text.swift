@@ -37,7 +37,7 @@ extension JobsChangeRecord {
       return Readable.count(count, "job") + (conditions.isEmpty ? "" : ": \(conditions.joined(separator: ", "))")
     case .queue(let name): return "the queue \(name)"
     case .schedule(let name): return "the schedule \(name)"
-    case .errorGroup(let name): return "the errors \(name)"
+    case .errorGroup(let id): return "the error \(id)"
     case .store: return "the store"
     }
   }

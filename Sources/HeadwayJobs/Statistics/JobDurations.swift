@@ -36,17 +36,21 @@ public struct JobDurations: Hashable, Codable, Sendable {
     add(microseconds: (StoreTime(microseconds: 0) + duration).microseconds)
   }
 
-  mutating func add(microseconds: Int64) { add(1, to: Self.bucket(of: min(max(microseconds, 0), Self.longest))) }
+  mutating func add(microseconds: Int64) {
+    let bucket = Self.bucket(of: min(max(microseconds, 0), Self.longest))
+    include(bucket...bucket)
+    counts[bucket - first] += 1
+  }
 
-  private mutating func add(_ count: Int, to bucket: Int) {
-    if counts.isEmpty { first = bucket }
-    if bucket < first {
-      counts.insert(contentsOf: repeatElement(0, count: first - bucket), at: 0)
-      first = bucket
+  /// Makes the counts contain some buckets; afterward, the first and the last count must not be 0.
+  private mutating func include(_ buckets: ClosedRange<Int>) {
+    if counts.isEmpty { first = buckets.lowerBound }
+    if buckets.lowerBound < first {
+      counts.insert(contentsOf: repeatElement(0, count: first - buckets.lowerBound), at: 0)
+      first = buckets.lowerBound
     }
-    let index = bucket - first
-    if index >= counts.count { counts += repeatElement(0, count: index + 1 - counts.count) }
-    counts[index] += count
+    let missing = buckets.upperBound - first + 1 - counts.count
+    if missing > 0 { counts += repeatElement(0, count: missing) }
   }
 
   /// Adds the durations of another distribution.
@@ -55,7 +59,11 @@ public struct JobDurations: Hashable, Codable, Sendable {
   ///   - sum: The distribution to change.
   ///   - other: The distribution to add.
   public static func += (sum: inout JobDurations, other: JobDurations) {
-    for (index, count) in other.counts.enumerated() where count > 0 { sum.add(count, to: other.first + index) }
+    guard !other.isEmpty else { return }
+    guard !sum.isEmpty else { return sum = other }
+    sum.include(other.first...other.first + other.counts.count - 1)
+    let offset = other.first - sum.first
+    for index in other.counts.indices { sum.counts[offset + index] += other.counts[index] }
   }
 
   /// Returns the duration that a percentage of the durations does not exceed.
@@ -130,17 +138,18 @@ public struct JobDurations: Hashable, Codable, Sendable {
   ///
   /// - Parameter stored: The stored form; nil for an empty distribution. Bytes that are not valid are ignored.
   @_spi(JobStore) public init(stored: [UInt8]?) {
-    var (numbers, number, shift) = ([Int](), 0, 0)
-    for byte in stored ?? [] {
+    guard let stored else { return }
+    var (start, found, number, shift) = (Int?.none, [Int](), 0, 0)
+    found.reserveCapacity(stored.count)
+    for byte in stored {
       guard shift <= 49 else { return }
       number |= Int(byte & 0x7f) << shift
       shift += 7
-      if byte < 0x80 {
-        numbers.append(number)
-        (number, shift) = (0, 0)
-      }
+      guard byte < 0x80 else { continue }
+      if start == nil { start = number } else { found.append(number) }
+      (number, shift) = (0, 0)
     }
-    guard let start = numbers.first, numbers.count > 1, start + numbers.count - 1 <= Self.bucketCount else { return }
-    (first, counts) = (start, Array(numbers.dropFirst()))
+    guard let start, !found.isEmpty, start + found.count <= Self.bucketCount else { return }
+    (first, counts) = (start, found)
   }
 }

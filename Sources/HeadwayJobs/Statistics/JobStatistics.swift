@@ -165,6 +165,7 @@ extension StoreTime {
   func rounded(downTo length: Duration) -> StoreTime {
     let unit = (StoreTime(microseconds: 0) + length).microseconds
     let remainder = microseconds % unit
-    return StoreTime(microseconds: microseconds - (remainder < 0 ? remainder + unit : remainder))
+    let (rounded, isTooEarly) = microseconds.subtractingReportingOverflow(remainder < 0 ? remainder + unit : remainder)
+    return isTooEarly ? self : StoreTime(microseconds: rounded)
   }
 }

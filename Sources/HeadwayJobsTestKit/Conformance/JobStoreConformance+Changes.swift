@@ -167,6 +167,27 @@ extension JobStoreConformance {
       ]
       try probe.expect(found[0].values, values, "the signal")
     },
+    JobStoreCheck("J343: a mute of errors is recorded with its note, and has the author of the change") { probe in
+      let worker = try await probe.register()
+      try await probe.enqueueBatch(of: 1)
+      try await probe.fail(probe.claim(1, by: worker), "text")
+      let id = try await probe.onlyErrorGroup().id
+      let anna = Jobs(probe.store).changing(as: "anna")
+      try await anna.mute(id, note: "vendor is down")
+      try probe.expect(try await probe.onlyErrorGroup().mute?.author, "anna", "the author of the mute")
+      try await anna.mute(id, note: "known")
+      try await anna.unmute(id)
+      try probe.expect(try await anna.unmute(id), false, "a mute that does not exist")
+      let found = try await anna.changes()
+      try probe.expect(found.map(\.action), [.unmuteErrors, .muteErrors, .muteErrors], "the actions")
+      try probe.expect(Set(found.map(\.subject)), [.errorGroup("\(id)")], "the subject")
+      typealias Value = JobsChangeRecord.Value
+      let values = [
+        Value("note", from: "known", to: nil), Value("note", from: "vendor is down", to: "known"),
+        Value("note", from: nil, to: "vendor is down"),
+      ]
+      try probe.expect(found.flatMap(\.values), values, "the notes")
+    },
     JobStoreCheck("J340: an author without a possible name is rejected, and the name can contain any character") {
       probe in
       let id = try await probe.enqueue()

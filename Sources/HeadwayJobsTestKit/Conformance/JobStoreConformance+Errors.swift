@@ -235,7 +235,7 @@ extension JobStoreProbe {
   fileprivate func errorGroups() async throws -> [JobErrorGroup] { try await Jobs(store).errorGroups(limit: 1_000) }
 
   /// Returns the group, and fails the check unless there is exactly one.
-  fileprivate func onlyErrorGroup(file: StaticString = #fileID, line: UInt = #line) async throws -> JobErrorGroup {
+  func onlyErrorGroup(file: StaticString = #fileID, line: UInt = #line) async throws -> JobErrorGroup {
     let groups = try await errorGroups()
     guard groups.count == 1 else { throw fail("there are the groups \(groups)", file: file, line: line) }
     return groups[0]

@@ -76,6 +76,9 @@ extension JobsJSON {
       let payload: String?
       let since: String?
       let until: String?
+      let endedSince: String?
+      let endedUntil: String?
+      let errorGroup: String?
 
       init(_ filter: JobFilter) {
         ids = filter.ids?.map(\.rawValue)
@@ -84,6 +87,8 @@ extension JobsJSON {
         kinds = filter.kinds?.map(\.rawValue).sorted()
         (tag, culprit, label, payload) = (filter.tag, filter.culprit?.rawValue, filter.label, filter.payload)
         (since, until) = (filter.since?.description, filter.until?.description)
+        (endedSince, endedUntil) = (filter.endedSince?.description, filter.endedUntil?.description)
+        errorGroup = filter.errorGroup?.description
       }
     }
 

@@ -64,6 +64,17 @@ FROM generate_series(1, {count}) AS n"""
 POSTGRES_WAITING = """
 INSERT INTO headway.job ({common}, state, due, flags, unmet)
 SELECT {values}, {state}, CASE WHEN n % 50 = 1 THEN now() + interval '1 hour' END, 0, 0 FROM generate_series(1, {count}) AS n"""
+# Statistics of the last hour by minute and of the last day by hour, as full as a store keeps them, and their total.
+STATISTICS = ("level, start, queue, kind, enqueued, restarted, succeeded, failed, cancelled, failed_attempts, crashes, "
+              "waits, runs")
+GROUP_COUNT = 250
+POSTGRES_STATISTICS = """
+INSERT INTO headway.statistic ({columns})
+SELECT level, date_trunc(unit, now()) - n * ('1 ' || unit)::interval, 'queue-' || g, 'kind-' || (g % 20), 10, 0, 9, 1, 0,
+  2, 0, decode('60' || repeat('01', 30), 'hex'), decode('60' || repeat('01', 30), 'hex')
+FROM (VALUES (0, 'minute', 60), (1, 'hour', 24)) AS span(level, unit, periods)
+CROSS JOIN LATERAL generate_series(0, periods - 1) AS n CROSS JOIN generate_series(1, {groups}) AS g
+UNION ALL SELECT 2, 'epoch', '*', '*', {waiting} + {finished}, 0, {finished}, 0, 0, 0, 0, NULL, NULL"""
 HISTORY = json.dumps({"errors": [{
     "attempt": 1, "time": {"microseconds": 1_795_000_000_000_000}, "type": "NetworkError",
     "text": "The server mail-17.example.org closed the connection."}], "transitions": []})
@@ -99,6 +110,14 @@ def fill(path, waiting, finished):
     database.execute(FILL.format(table="headway_job", count=waiting, common=COMMON, columns="state, due, flags, unmet",
                                  values=wait, others=f"{WAITING_STATE}, "
                                  f"CASE WHEN n % 50 = 1 THEN {now} + 3600000000 END, 0, 0"))
+    durations = bytes([0x60] + 30 * [1])
+    rows = [(level, now // length * length - number * length, f"queue-{group}", f"kind-{group % 20}", 10, 0, 9, 1, 0, 2,
+             0, durations, durations)
+            for level, length, count in ((0, 60_000_000, 60), (1, 3_600_000_000, 24))
+            for number in range(count) for group in range(GROUP_COUNT)]
+    rows.append((2, 0, "*", "*", waiting + finished, 0, finished, 0, 0, 0, 0, None, None))
+    places = ", ".join("?" for _ in rows[0])
+    database.executemany(f"INSERT INTO headway_statistic ({STATISTICS}) VALUES ({places})", rows)
     database.execute("UPDATE headway_meta SET value = ? WHERE name IN ('job', 'position')", (waiting + finished,))
     database.execute("COMMIT")
     database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -114,6 +133,7 @@ def fill_postgres(server, url, waiting, finished):
         POSTGRES_DONE.format(common=COMMON, values=done, state=DONE_STATE, count=finished,
                              history=HISTORY.replace("'", "''")),
         POSTGRES_WAITING.format(common=COMMON, values=wait, state=WAITING_STATE, count=waiting),
+        POSTGRES_STATISTICS.format(columns=STATISTICS, groups=GROUP_COUNT, waiting=waiting, finished=finished),
         f"SELECT setval('headway.job_number', {waiting + finished}), setval('headway.position', {waiting + finished})",
         # While the commits are not on the disk, a vacuum can't mark pages as visible to all.
         "CHECKPOINT", "VACUUM ANALYZE headway.job", "VACUUM ANALYZE headway.done", "CHECKPOINT")

@@ -2,7 +2,7 @@
 
 WIDTHS = {"wide": (1400, 900), "middle": (800, 900), "phone": (380, 780)}
 SCHEMES = ["light", "dark"]
-MENU = ["", "queues", "jobs", "errors", "trends", "schedules", "workers", "health"]
+MENU = ["", "queues", "jobs", "errors", "trends", "schedules", "workers", "changes", "health"]
 
 
 def page_errors(driver):

@@ -4,7 +4,8 @@ extension HealthFacts {
   private static let badFailedPart = 0.5
 
   var attempts: [JobsHealth.Finding] {
-    let good = JobsHealth.Finding.good("Attempts", "Few attempts fail.", link: .errors)
+    let good = JobsHealth.Finding.good(
+      "Attempts", rates.areKnown ? "Few attempts fail." : "The store does not count attempts.", link: .errors)
     return findings(rates.failing(options), "kind", else: good) { failing in
       let activity = failing.activity
       let isAll = activity.succeeded == 0
@@ -49,22 +50,33 @@ extension HealthFacts {
     return errors.max { $0.time < $1.time }.map { "\($0.type): \(Readable.line($0.text))" }
   }
 
+  /// The jobs that have ended in the last hour, and those that have failed, by kind.
+  private var endings: (count: Int, failures: [JobKind: Int], isExact: Bool) {
+    guard rates.areKnown else {
+      let failures = overview.endings.filter { $0.state == .failed }
+      let kinds = Dictionary(grouping: failures, by: \.kind).mapValues(\.count)
+      return (overview.endings.count, kinds, overview.endings.count < overview.countLimit)
+    }
+    let failures = rates.hour.mapValues(\.failed).filter { $0.value > 0 }
+    return (rates.hour.values.reduce(0) { $0 + $1.ended }, failures, true)
+  }
+
   var failures: [JobsHealth.Finding] {
-    let failures = overview.endings.filter { $0.state == .failed }
-    let count = overview.endings.count
+    let (count, kinds, isExact) = endings
     guard count > 0 else { return [.good("Failures", "No job has ended in the last hour.")] }
-    let part = Double(failures.count) / Double(count)
+    let failedCount = kinds.values.reduce(0, +)
+    let part = Double(failedCount) / Double(count)
     let text =
       "\(Readable.percent(part)) of the jobs that ended in the last hour have failed "
-      + "(\(Readable.number(failures.count)) of \(Readable.number(count))\(count >= overview.countLimit ? "+" : ""))."
+      + "(\(Readable.number(failedCount)) of \(Readable.number(count))\(isExact ? "" : "+"))."
     let muted = Set(errors.filter { $0.mute != nil }.map(\.id))
     let isMuted = !failed.isEmpty && failed.allSatisfy { $0.errorGroup.map(muted.contains) ?? false }
-    let isMuch = failures.count > options.maxFailureCount && part > options.maxFailedPart && !isMuted
-    let kinds = Set(failures.map(\.kind))
+    let isMuch = failedCount > options.maxFailureCount && part > options.maxFailedPart && !isMuted
+    let kind = kinds.count == 1 && kinds.keys.first?.rawValue != JobStatistics.rest ? kinds.keys.first : nil
     return [
       JobsHealth.Finding(
         level: isMuch ? .bad : .good, name: "Failures", text: text,
-        link: .jobs(JobFilter(states: [.failed], kinds: kinds.count == 1 ? kinds : nil)))
+        link: .jobs(JobFilter(states: [.failed], kinds: kind.map { [$0] })))
     ]
   }
 
@@ -96,7 +108,7 @@ extension HealthFacts {
     guard count > 0 else { return [.good("Retries", "No job waits for another attempt.")] }
     let unmuted = count - min(count, mutedRetryCount)
     let isMuch =
-      unmuted > options.maxFailureCount && Double(unmuted) > Double(overview.endings.count) * options.maxFailedPart
+      unmuted > options.maxFailureCount && Double(unmuted) > Double(endings.count) * options.maxFailedPart
     let next = retrying.compactMap(\.dueTime).min().map { due in
       guard due > overview.time else { return ", the next one now" }
       // Another job might be due earlier if not all of them were read.

@@ -32,6 +32,7 @@ extension HealthFacts {
     let ordered = late.sorted { ($0.usual == nil ? 0 : 1, $1.wait) < ($1.usual == nil ? 0 : 1, $0.wait) }
     return findings(ordered, "queue", else: good) { late in
       let text = "The oldest job in ‘\(late.queue.name)’ has waited for \(Readable.duration(late.wait))"
+      guard rates.areKnown else { return .warning("Waits", "\(text).", link: link(late.queue)) }
       guard let usual = late.usual else {
         return .bad(
           "Waits", "\(text), and no job of the queue has started in the last hour. See why it waits.",

@@ -72,7 +72,8 @@ extension HealthFacts {
     let store = access.backend
     self.options = options
     overview = try await store.overview(countingTo: Self.countLimit)
-    rates = RecentRates(try await store.statistics(over: .hour, queue: nil))
+    clock = .now()
+    rates = RecentRates(try await store.statistics(over: .hour, queue: nil), areKnown: store.keepsStatistics)
     schedules = try await store.schedules()
     // By number, because a search for records can read all jobs.
     let running = try await store.ids(JobFilter(states: [.running]), Self.maxRunningCount)
@@ -88,7 +89,6 @@ extension HealthFacts {
     let muted = errors.filter { $0.mute != nil }.map(\.id)
     let counts = muted.isEmpty ? [:] : try await store.jobCounts(ofErrors: muted, upTo: Self.countLimit)
     mutedRetryCount = counts.values.reduce(0) { $0 + $1.retrying }
-    clock = .now()
     database = try await store.findings(measuringCommit: measuresCommit)
   }
 }

@@ -1,5 +1,7 @@
 /// What has happened to the jobs of each kind and queue in the last minutes, and in the rest of the last hour.
 package struct RecentRates: Sendable {
+  /// Whether the store keeps statistics.
+  let areKnown: Bool
   /// The activity of the last minutes, by kind.
   package let kinds: [JobKind: JobActivity]
   /// The activity in the rest of the hour, by kind.
@@ -12,7 +14,8 @@ package struct RecentRates: Sendable {
   /// The length of the last minutes.
   package static let interval = Duration.seconds(300)
 
-  init(_ statistics: JobStatistics) {
+  init(_ statistics: JobStatistics, areKnown: Bool = true) {
+    self.areKnown = areKnown
     let (latest, before) = (statistics.latest(Self.interval), statistics.before(latest: Self.interval))
     (kinds, kindsBefore, queues) = (latest.byKind, before.byKind, latest.byQueue)
     waits = statistics.byQueue.mapValues(\.waits)
