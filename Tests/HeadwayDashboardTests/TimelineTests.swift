@@ -10,7 +10,7 @@ import Testing
 
   private static func time(_ seconds: Int) -> StoreTime { start + .seconds(seconds) }
 
-  /// A job whose attempts are made by hand.
+  /// A job whose attempts are made without a store.
   private struct Attempts {
     var job = JobRecord(
       id: JobID(rawValue: 7), queue: "q", kind: "k", version: 1, payload: JobPayload(bytes: []), state: .waiting,

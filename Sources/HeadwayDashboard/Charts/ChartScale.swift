@@ -31,7 +31,7 @@ struct ChartScale: Equatable {
     var unit = 1
     while unit <= greatest / 10 { unit *= 10 }
     // An even number that is not smaller and has few digits other than zero.
-    let top = [2, 4, 6, 8, 10].map { $0 * unit }.first { $0 >= greatest } ?? 10 * unit
+    let top = [2, 4, 6, 8, 10].map { $0 * unit }.first { $0 >= greatest } ?? (10 * unit)
     self.init([top, top / 2, 0].map(Readable.number), from: 0, to: Double(top))
   }
 
@@ -74,6 +74,7 @@ struct ChartEnds {
   /// Returns the values of labels that don't overlap.
   ///
   /// - Parameter ends: The labels, with the positions of the values that they name.
+  /// - Returns: The values of the labels, from the top.
   static func views(_ ends: [(y: Int, text: String, style: String)]) -> [View] {
     let sorted = ends.sorted { ($0.y, $0.text) < ($1.y, $1.text) }
     var places: [Int] = []

@@ -45,7 +45,7 @@ struct WaitChart {
     ]
   }
 
-  /// Returns the path through points. Periods without a value interrupt it.
+  /// Returns the path through points, which periods without a value interrupt.
   private static func path(_ points: [Int?]) -> String {
     var (path, isDrawing) = ("", false)
     for (index, y) in points.enumerated() {

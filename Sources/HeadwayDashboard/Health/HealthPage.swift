@@ -43,7 +43,8 @@ extension PageRenderer {
     return findings.map { finding in
       counts[finding.name, default: 0] += 1
       var view: View = [
-        "level": finding.level.rawValue, "name": finding.name, "text": finding.text,
+        "level": finding.level.rawValue, "name": finding.name,
+        "text": PageZone.current.localized(finding.text),
         "key": "\(finding.name)-\(counts[finding.name, default: 0])",
       ]
       view["show"] = finding.link.map { ["url": url(for: $0), "label": Self.label(of: $0)] as View }

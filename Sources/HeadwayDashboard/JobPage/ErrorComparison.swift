@@ -26,7 +26,7 @@ struct ErrorComparison {
     }
   }
 
-  /// Returns the values of the errors. The part of a text that differs from the error before it is marked.
+  /// Returns the values of the errors, in which the words that differ from the error before are marked.
   func views(at now: StoreTime) -> [View] {
     groups.indices.map { index in
       let group = groups[index]

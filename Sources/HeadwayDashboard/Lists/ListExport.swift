@@ -28,7 +28,7 @@ struct ListExport: AsyncSequence, Sendable {
   private let filter: JobFilter
   private let search: ListSearch
 
-  /// The number of jobs that are read at once.
+  /// The number of jobs that are read together.
   private static let pageSize = 200
 
   /// Returns the response with the jobs of a list.
@@ -38,6 +38,7 @@ struct ListExport: AsyncSequence, Sendable {
   ///   - fields: The fields of the list's URL.
   ///   - search: Finds the jobs.
   /// - Throws: A ``Refusal`` if a field is not valid.
+  /// - Returns: The response, whose body is read while it is sent.
   static func response(_ format: Format, _ fields: Fields, _ search: ListSearch) throws -> Response {
     let now = search.jobs.store.now
     var list = try ListFilter(fields)

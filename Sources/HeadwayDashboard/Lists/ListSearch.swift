@@ -9,7 +9,7 @@ struct ListSearch: Sendable {
   let jobs: Jobs
   let redactedKeys: Set<String>
 
-  /// The number of jobs whose payloads are compared at once.
+  /// The number of jobs whose payloads are compared together.
   private static let payloadPageSize = 100
 
   init(_ jobs: Jobs, hiding redactedKeys: Set<String>) { (self.jobs, self.redactedKeys) = (jobs, redactedKeys) }
@@ -20,6 +20,8 @@ struct ListSearch: Sendable {
   ///   - filter: The jobs to find.
   ///   - id: Only jobs with smaller IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs.
+  /// - Throws: ``JobError``.
+  /// - Returns: The jobs; nil for the next ones if there are no further jobs.
   func page(_ filter: JobFilter, before id: JobID? = nil, limit: Int) async throws -> (jobs: [JobRecord], next: JobID?)
   {
     let page = try await jobs.ids(filter, before: id, limit: limit)

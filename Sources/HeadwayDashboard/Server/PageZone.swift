@@ -65,6 +65,7 @@ struct PageZone: Sendable {
   /// Returns the time in a field; nil if the text is not a time.
   ///
   /// - Parameter text: For example, `2026-11-30T14:03`, with or without seconds. A `Z` at the end indicates UTC.
+  /// - Returns: The time; of two times with the same text, one of them.
   func time(_ text: String) -> StoreTime? {
     let format = /([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2})(:[0-9]{2})?(\.[0-9]+)?(Z)?/
     guard let match = text.wholeMatch(of: format),
