@@ -193,7 +193,8 @@ import Testing
     let growing = finding(12_000, 2_000, waiting: 9_000)
     #expect(growing.level == .warning)
     #expect(
-      growing.text == "‘mail’ grows: 12,000 jobs came in the last 5 min, and 2,000 ended. 9,000 jobs wait, which would "
+      growing.text
+        == "‘mail’ grows: 12,000 jobs were added in the last 5 min, and 2,000 ended. 9,000 jobs wait, which would "
         + "take 22 min at this rate.")
     #expect(finding(12_000, 2_000, waiting: 1_000).level == .good)
     #expect(finding(2_000, 2_000, waiting: 9_000).level == .good)
@@ -232,7 +233,7 @@ import Testing
     #expect(
       facts(queues: [queue("other", waiting: 2)]).queues[0]
         == .bad(
-          "Queues", "No worker serves the queue ‘other’, in which 2 jobs wait.",
+          "Queues", "2 jobs wait in the queue ‘other’, but no worker serves it.",
           link: .jobs(JobFilter(states: [.waiting], queues: ["other"]))))
     let none = facts(queues: [queue(waiting: 10_001)], workers: []).workers[0]
     #expect(none == .bad("Workers", "No worker is running, and more than 10,000 jobs have not ended."))
