@@ -13,6 +13,7 @@ extension PageRenderer {
     var view = row(job, at: now)
     view["diagnosis"] = PageZone.current.localized(Readable.sentence(try await jobs.diagnose(id)))
     view["cause"] = Self.cause(of: job, neighbors)
+    view["lastChange"] = try await lastChange(of: id, at: now)
     view["properties"] = properties(of: job, at: now)
     view["payload"] = text(job.payload)
     view["payloadSize"] = Readable.count(job.payload.bytes.count, "byte")

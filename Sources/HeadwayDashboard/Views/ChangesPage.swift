@@ -23,6 +23,16 @@ extension PageRenderer {
     return Page(template: "changes", heading: "Changes", view: view)
   }
 
+  /// Returns the last change of a job alone by a person; nil if there was none.
+  func lastChange(of job: JobID, at now: StoreTime) async throws -> View? {
+    try await jobs.changes(of: job, limit: 1).first.map { change in
+      [
+        "author": change.author, "text": change.text, "time": Readable.time(change.time, at: now),
+        "url": url("changes", ["job": "\(job)"]),
+      ]
+    }
+  }
+
   private func change(_ change: JobsChangeRecord, at now: StoreTime) -> View {
     let ids = change.ids.prefix(Self.changedJobCount)
     var view: View = [
