@@ -98,7 +98,7 @@ import Testing
       #expect(answer.headers.first(name: "X-Content-Type-Options") == "nosniff")
       // With `no-referrer`, a browser would send the forms of the pages without their origin.
       #expect(answer.headers.first(name: "Referrer-Policy") == "same-origin")
-      let inline = /<style|\sstyle=|\son[a-z]+=|<script(?! type="module" src="\.{1,2}\/live.js">)/
+      let inline = /<style|\sstyle=|\son[a-z]+=|<script(?! type="module" src="\.{1,2}\/(live|lists|keys|zone)\.js">)/
       #expect(answer.text.firstMatch(of: inline) == nil)
     }
   }
