@@ -123,6 +123,38 @@ import Testing
     #expect(flood.turn(of: "b", name: "anna", at: later) == later)
   }
 
+  @Test("J345: a client that guesses leaves places for passwords of other clients")
+  func waitingPasswords() {
+    var waiting = WaitingPasswords()
+    var queue: [String] = []
+    func flood(_ client: String) { while waiting.add(from: client) { queue.append(client) } }
+    flood("a")
+    #expect(queue.count == WaitingPasswords.maxCount / 2)
+    expect(waiting.add(from: "anna"), is: true)
+    waiting.remove(from: "anna")
+    let others = (0..<8).map { "other \($0)" }
+    for client in others { flood(client) }
+    for _ in 0..<(2 * WaitingPasswords.maxCount) {
+      waiting.remove(from: queue.removeFirst())
+      for client in others + ["a"] { flood(client) }
+    }
+    expect(waiting.add(from: "anna"), is: true)
+  }
+
+  @Test("J345: new sessions of a person never end the sessions of another person")
+  func sessions() {
+    var sessions = LoginSessions()
+    let (owner, bob) = (JobsDashboard.Access.changes(as: "carl@db1"), JobsDashboard.Access.reading(as: "bob"))
+    let token = sessions.open(owner)
+    let first = sessions.open(bob)
+    for _ in 1..<LoginSessions.maxCount { _ = sessions.open(bob) }
+    #expect(sessions.access(first) == bob)
+    let last = sessions.open(bob)
+    #expect(sessions.access(first) == nil && sessions.access(last) == bob && sessions.access(token) == owner)
+    sessions.close(token)
+    #expect(sessions.access(token) == nil && sessions.access("") == nil && sessions.access(last) == bob)
+  }
+
   // MARK: Hashes
 
   @Test(
