@@ -119,6 +119,15 @@ import Testing
     var flood = GuessLimit()
     for _ in 0..<waiting { #expect(flood.turn(of: "a", name: "anna", at: now) != nil) }
     #expect(flood.turn(of: "a", name: "anna", at: now) == nil)
+    // Another address waits only for the shorter pauses of the name, even while the first one continues.
+    var person = flood
+    #expect(person.turn(of: "b", name: "anna", at: now) == now + GuessLimit.pauseOfName * waiting)
+    for index in 0..<100 {
+      let time = now + GuessLimit.pause * index
+      _ = flood.turn(of: "a", name: "anna", at: time)
+      let turn = flood.turn(of: "b\(index)", name: "anna", at: time)
+      #expect(turn.map { $0 - time < .seconds(2) } == true)
+    }
     let later = now + GuessLimit.maxWait + GuessLimit.pause
     #expect(flood.turn(of: "b", name: "anna", at: later) == later)
   }
