@@ -14,6 +14,7 @@ final class LoginGate: RouterMiddleware {
     var token: String? = Secret.make()
     var sessions = LoginSessions()
     var guesses = GuessLimit()
+    var prefix: PathPrefix
   }
 
   /// The rights of the person who has sent the current request.
@@ -24,10 +25,11 @@ final class LoginGate: RouterMiddleware {
   private let proxy: ProxySignIn?
   private let hosts: HostNames
   private let prefix: String
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
-  init(people: KnownPeople, proxy: ProxySignIn?, hosts: HostNames, origins: SiteOrigins, prefix: String) {
-    (self.people, self.proxy, self.hosts, self.origins, self.prefix) = (people, proxy, hosts, origins, prefix)
+  init(people: KnownPeople, proxy: ProxySignIn?, hosts: HostNames, origins: SiteOrigins, prefix: PathPrefix) {
+    (self.people, self.proxy, self.hosts, self.origins, self.prefix) = (people, proxy, hosts, origins, prefix.path)
+    state = Mutex(State(prefix: prefix))
   }
 
   /// Returns the path that lets one browser log in.
@@ -62,7 +64,9 @@ final class LoginGate: RouterMiddleware {
   }
 
   private func withoutPrefix(_ request: Request) -> Request {
-    guard let path = SitePath.removing(prefix, from: request.head.path ?? "") else { return request }
+    let target = request.head.path ?? ""
+    let path = state.withLock { $0.prefix.removed(from: target) }
+    guard path != target else { return request }
     var head = request.head
     head.path = path
     return Request(head: head, body: request.body)
