@@ -84,6 +84,17 @@ import Testing
     }
   }
 
+  @Test("J360: selected jobs that were not counted are not described as jobs in other states")
+  func uncountedSelection() async throws {
+    try await RunningDashboard.with { dashboard in
+      let scene = try await Scene(dashboard.jobs)
+      var query = "selected=1&payload=customer"
+      for _ in 0..<120 { query += "&job=\(try await scene.enqueue("mail", #"{"customer":7}"#))" }
+      let page = try await dashboard.page("/confirm?action=cancel&\(query)")
+      #expect(page.contains("<h1>Cancel 100+ jobs?</h1>") && !page.contains("other states"))
+    }
+  }
+
   @Test("J361: a search shows neither that many jobs have a hidden value nor where these jobs are")
   func commonSecret() async throws {
     try await RunningDashboard.with { dashboard in
