@@ -37,7 +37,7 @@ def check(driver, program, said):
 
 def check_payload(driver, program, said):
     """A typed payload does not replace one that another person has stored in the meantime."""
-    driver.open(found(driver, program, "state=waiting&queue=exports", "exports"))
+    driver.open(found(driver, program, "state=waiting&queue=bulk", "bulk"))
     area, base, version = (f"document.querySelector('[name={name}]')" for name in ("payload", "payload-shown", "shown"))
     fields = driver.run("return Object.fromEntries(new FormData(document.querySelector('form.change')))")
     driver.run(f"{area}.value = '[\"typed\"]'")
@@ -47,4 +47,4 @@ def check_payload(driver, program, said):
     assert driver.run(f"return {base}.value") == fields["payload-shown"]
     press(driver, "Save")
     assert "nothing was done" in driver.text(".notice")
-    said("a payload that another person has changed meanwhile is not replaced")
+    said("a payload that another person has changed is not replaced")
