@@ -1,6 +1,6 @@
 """A live page does not take away what a person touches."""
 
-from .tools import change, found, press
+from .tools import change
 
 
 def key(driver, number):
@@ -32,19 +32,3 @@ def check(driver, program, said):
     driver.wait("the rows are gone", lambda: driver.run(f"return {row} === null") and driver.run(
         f"return document.querySelector('tr[data-key=\"{other}\"]') === null"))
     said("rows that are selected stay, and nothing moves while a person clicks")
-    check_payload(driver, program, said)
-
-
-def check_payload(driver, program, said):
-    """A typed payload does not replace one that another person has stored in the meantime."""
-    driver.open(found(driver, program, "state=waiting&queue=bulk", "bulk"))
-    area, base, version = (f"document.querySelector('[name={name}]')" for name in ("payload", "payload-shown", "shown"))
-    fields = driver.run("return Object.fromEntries(new FormData(document.querySelector('form.change')))")
-    driver.run(f"{area}.value = '[\"typed\"]'")
-    change(driver, **(fields | {"payload": '{"album": "newer"}'}))
-    driver.wait("the newer version", lambda: driver.run(f"return {version}.value") != fields["shown"])
-    assert driver.run(f"return {area}.value") == '["typed"]'
-    assert driver.run(f"return {base}.value") == fields["payload-shown"]
-    press(driver, "Save")
-    assert "nothing was done" in driver.text(".notice")
-    said("a payload that another person has changed is not replaced")
