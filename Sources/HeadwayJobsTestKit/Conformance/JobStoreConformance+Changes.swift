@@ -107,6 +107,12 @@ extension JobStoreConformance {
       try await anna.resumeQueue("mail")
       let (later, earlier) = (try await anna.changes(), all[0].number)
       try probe.expect(later.allSatisfy { $0.number > earlier }, true, "that later numbers are greater")
+      probe.fixture.advanceClock(by: JobsChangeRecord.retention)
+      try await probe.perform(.prune)
+      try probe.expect(try await anna.changes().count, 0, "the number of records after another 90 days")
+      try await anna.pauseQueue("mail")
+      let number = try await anna.changes().first?.number ?? 0
+      try probe.expect(number > later[0].number, true, "that the number of a deleted record is not used again")
     },
     JobStoreCheck("J343: changes of queues are recorded with the settings before and after") { probe in
       let anna = Jobs(probe.store).changing(as: "anna")
