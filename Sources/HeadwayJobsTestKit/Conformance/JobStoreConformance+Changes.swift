@@ -49,6 +49,20 @@ extension JobStoreConformance {
       } catch let error as JobError where error.code == .keyHeld {}
       try probe.expect(try await anna.changes(), [], "the records")
     },
+    JobStoreCheck("J340: jobs that run again are recorded with their states afterward, and dependents are held") {
+      probe in
+      let first = try await probe.enqueue()
+      let second = try await probe.enqueue(options: [.after(first.success)])
+      try await probe.perform(.cancel(.id(first)))
+      let anna = Jobs(probe.store).changing(as: "anna")
+      try probe.expect(try await anna.retry(.all), 2, "the number of jobs that run again")
+      try probe.expect([try await probe.state(first), try await probe.state(second)], [.waiting, .held], "the states")
+      let change = try await anna.changes().first
+      try probe.expect(change?.ids, [first, second], "the jobs")
+      let state = change?.values.first { $0.name == "state" }
+      try probe.expect(state?.before, ["cancelled"], "the states before")
+      try probe.expect(state?.after, ["waiting", "held"], "the states after")
+    },
     JobStoreCheck("J341: a change of many jobs has one record with the first IDs") { probe in
       let count = 2 * JobCommand.maxChangedCount + 1
       let ids = try await probe.enqueueBatch(of: count)
