@@ -168,6 +168,31 @@ extension JobStoreConformance {
       try probe.expect(times[4]?.after, [old], "the times of the new schedule")
       try probe.expect(times[0]?.before, [new], "the times of the deleted schedule")
     },
+    JobStoreCheck("J343: a change of any option of a schedule's jobs is recorded") { probe in
+      let payload = JobPayload(bytes: [UInt8(ascii: "1")])
+      let date = (probe.store.now + .seconds(3_600)).date
+      let jobs: [(name: String?, job: NewJob)] = [
+        (nil, NewJob(kind: "test", payload: payload)), ("version", NewJob(kind: "test", version: 2, payload: payload)),
+        ("priority", NewJob(kind: "test", version: 2, payload: payload, options: [.priority(.high)])),
+        (
+          "delay", NewJob(kind: "test", version: 2, payload: payload, options: [.priority(.high), .delay(.seconds(5))])
+        ),
+        (
+          "deadline",
+          NewJob(
+            kind: "test", version: 2, payload: payload,
+            options: [.priority(.high), .delay(.seconds(5)), .deadline(date)])
+        ),
+      ]
+      for (name, job) in jobs {
+        let definition = ScheduleDefinition(.every(.seconds(60)), job: job)
+        _ = try await probe.store.perform(.set(definition), on: "nightly", by: JobsChangeOrigin("anna"))
+        guard let name else { continue }
+        let change = try await Jobs(probe.store).changes().first
+        try probe.expect(change?.values.map(\.name), [name], "the changed parts of the definition")
+      }
+      try probe.expect(try await Jobs(probe.store).changes().count, jobs.count, "the number of records")
+    },
     JobStoreCheck("J343: the jobs of past ticks have one record, and a signal is recorded with its value") { probe in
       let anna = Jobs(probe.store).changing(as: "anna")
       let job = NewJob(kind: "test", payload: JobPayload(bytes: [UInt8(ascii: "1")]), options: [])
