@@ -2,7 +2,7 @@
 import HeadwayJobs
 import Metrics
 
-/// The metrics of a store, which are set from snapshots and from the facts of its health.
+/// The metrics of a store, which are set from the facts of its health.
 struct JobGauges {
   private struct Key: Hashable {
     let label: String
@@ -14,25 +14,25 @@ struct JobGauges {
   private var meters: [Key: Meter] = [:]
   /// The queues, kinds, and checks that there have been.
   ///
-  /// Those without jobs are not in a snapshot.
+  /// Those without jobs are not in an overview.
   private var (queues, kinds, checks) = (Set<String>(), Set<JobKind>(), Set<String>())
 
-  private static let states: [JobState] = [.held, .scheduled, .retrying, .waiting, .running, .failed]
+  private static let states: [JobState] = [.held, .scheduled, .retrying, .waiting, .running]
 
   init(factory: any MetricsFactory) { self.factory = factory }
 
   /// Sets the metrics of a store.
   ///
-  /// - Parameters:
-  ///   - snapshot: The queues and workers; nil if the store can't be read.
-  ///   - facts: The facts of its health; nil if the store can't be read.
-  mutating func set(_ snapshot: JobsSnapshot?, _ facts: HealthFacts?) {
-    meter("headway.jobs.store.available").set(snapshot == nil || facts == nil ? 0 : 1)
-    if let snapshot { set(snapshot) }
-    if let facts { set(facts) }
+  /// - Parameter facts: The facts of its health; nil if the store can't be read.
+  mutating func set(_ facts: HealthFacts?) {
+    meter("headway.jobs.store.available").set(facts == nil ? 0 : 1)
+    guard let facts else { return }
+    set(facts.overview)
+    setHealth(facts)
   }
 
-  private mutating func set(_ snapshot: JobsSnapshot) {
+  private mutating func set(_ overview: JobsOverview) {
+    let snapshot = overview.snapshot
     let current = Dictionary(uniqueKeysWithValues: snapshot.queues.map { ($0.name, $0) })
     queues.formUnion(current.keys)
     for name in queues {
@@ -42,11 +42,12 @@ struct JobGauges {
       let age = current[name]?.oldestWaitStartTime.map { max(0, (snapshot.time - $0) / .seconds(1)) }
       meter("headway.jobs.oldest.waiting.duration", ("queue", name)).set(age ?? 0)
     }
+    meter("headway.jobs.failed").set(overview.failedCount)
     meter("headway.jobs.workers").set(snapshot.workers.count(where: \.isWorking))
     meter("headway.jobs.dead.workers").set(snapshot.workers.count { !$0.isAlive })
   }
 
-  private mutating func set(_ facts: HealthFacts) {
+  private mutating func setHealth(_ facts: HealthFacts) {
     let health = facts.health
     checks.formUnion(health.findings.map(\.name))
     for name in checks {

@@ -11,7 +11,8 @@ extension Jobs {
   /// ```
   ///
   /// - The meter `headway.jobs.depth`, with the dimensions `queue` and `status`, is the number of jobs in the store
-  ///   that are `held`, `scheduled`, `retrying`, `waiting`, `running` or `failed`.
+  ///   that are `held`, `scheduled`, `retrying`, `waiting` or `running`.
+  /// - The meter `headway.jobs.failed` is the number of failed jobs that the store keeps.
   /// - The meter `headway.jobs.oldest.waiting.duration`, with the dimension `queue`, is how many seconds the oldest
   ///   waiting job has waited; 0 if there is none.
   /// - The meter `headway.jobs.workers` is the number of living workers, and `headway.jobs.dead.workers` the number of
@@ -35,7 +36,8 @@ extension Jobs {
   /// `Examples/Monitoring` has alert rules for Prometheus and a dashboard for Grafana that use these metrics.
   ///
   /// - Parameters:
-  ///   - interval: The time between two reads of the store. Each read takes O(*n*) in the number of jobs.
+  ///   - interval: The time between two reads of the store. Each read uses indexes and takes O(*n*) in the number of
+  ///     unfinished and failed jobs, up to a million of each. Above that, numbers of jobs are too small.
   ///   - health: The limits beyond which a check has found a problem.
   ///   - factory: Creates the metrics; nil for the factory of the metrics system.
   ///   - clock: Measures the interval.
@@ -59,12 +61,20 @@ extension Jobs {
           var gauges = JobGauges(factory: factory)
           repeat {
             // The store might be unavailable for a while.
-            let snapshot = try? await access.backend.snapshot([.counts, .waiting, .workers])
-            gauges.set(snapshot, try? await HealthFacts(access, health, measuringCommit: false))
+            gauges.set(try? await facts(of: access, health))
           } while (try? await clock.sleepAtMostCentury(for: interval)) != nil
         }
       }
     }
   }
+}
+
+/// Jobs of a store are counted up to this number.
+private let countLimit = 1_000_000
+
+/// Reads what the metrics of a store describe.
+private func facts(of access: JobStoreAccess, _ options: JobsHealth.Options) async throws -> HealthFacts {
+  let reading = try await StoreReading(access.backend, countingTo: countLimit)
+  return try await HealthFacts(access, options, measuringCommit: false, reading)
 }
 #endif

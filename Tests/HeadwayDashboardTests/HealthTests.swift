@@ -63,5 +63,19 @@ import Testing
     let first = try #require(times.min())
     #expect(times.allSatisfy { $0 == first || $0 - first >= HealthWatch.freshAge })
   }
+
+  @Test("J372: the checks use what a page has read, unless the dashboard has changed something since")
+  func reading() async throws {
+    let jobs = Jobs(MemoryJobStore())
+    let watch = HealthWatch(jobs, JobsHealth.Options())
+    func pauses(_ reading: HealthWatch.Reading?) async throws -> JobsHealth.Level? {
+      try await watch.report(using: reading).health.get().findings.first { $0.name == "Pauses" }?.level
+    }
+    let early = try await watch.read()
+    try await jobs.perform(.setPaused(queue: "mail", true))
+    #expect(try await pauses(early) == .good)
+    watch.forget()
+    #expect(try await pauses(early) == .warning)
+  }
 }
 #endif

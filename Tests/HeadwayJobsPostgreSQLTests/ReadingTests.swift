@@ -59,6 +59,27 @@ import Testing
     await test.store.close()
   }
 
+  @Test("J372: indexes find and count the unfinished jobs of each queue among many")
+  func unfinishedJobs() async throws {
+    let test = try await TestStore()
+    try await test.jobs.enqueue(contentsOf: (0..<4_000).map { PlainJob(number: $0) })
+    try test.psql(
+      """
+      UPDATE job SET queue = 'queue-' || id % 40;
+      UPDATE job SET \(JobState.scheduled.condition), due = now() + interval '1 h' WHERE id % 4 = 1;
+      ANALYZE job
+      """)
+    for (part, index) in [(JobPart.plain, "job_waiting"), (.scheduled, "job_unready")] {
+      let plan = try Self.plan(of: OverviewSQL.counts(of: part), [101], test)
+      #expect(plan.contains(index) && !plan.contains("Seq Scan") && !plan.contains("Sort"), "\(plan)")
+    }
+    let overview = try await test.jobs.overview()
+    #expect(overview.count(of: .waiting) == JobCount(3_000, isExact: true))
+    #expect(overview.count(of: .scheduled) == JobCount(1_000, isExact: true))
+    #expect(overview.snapshot.queues.allSatisfy { $0.oldestWaitStartTime != nil || $0.counts[.waiting] == 0 })
+    await test.store.close()
+  }
+
   @Test("J332: indexes find and count the jobs of an error group among many others")
   func jobsOfError() async throws {
     let test = try await TestStore()

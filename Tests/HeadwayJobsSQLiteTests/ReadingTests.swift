@@ -60,6 +60,38 @@ import Testing
     await fixture.close()
   }
 
+  @Test("J372: indexes find and count the unfinished jobs of each queue")
+  func unfinishedJobs() async throws {
+    let fixture = try SQLiteFixture()
+    _ = try await fixture.sqlite.schedules()
+    let indexes: [(JobPart, String)] = [
+      (.plain, "headway_job_waiting"), (.keyed, "headway_job_keyed"), (.suspect, "headway_job_suspect"),
+      (.scheduled, "headway_job_unready"), (.held, "headway_job_unready"),
+    ]
+    try await expectIndexes(indexes.map { (OverviewSQL.counts(of: $0), "COVERING INDEX \($1)") }, fixture)
+    await fixture.close()
+  }
+
+  @Test("J372: an overview skips kinds of queues with very many kinds, but finds their oldest jobs")
+  func manyKinds() async throws {
+    let fixture = try SQLiteFixture()
+    let queues = (10..<25).map { "queue-\($0)" }
+    func job(_ queue: String, _ kind: Int) -> NewJob {
+      NewJob(kind: JobKind(rawValue: "kind-\(kind)"), payload: JobPayload(bytes: [1]), options: [.queue(queue)])
+    }
+    // The oldest job of each queue has the last kind.
+    let oldest = try await fixture.sqlite.enqueue(queues.map { job($0, 999) }).map(\.id)
+    for queue in queues { _ = try await fixture.sqlite.enqueue((100..<410).map { job(queue, $0) }) }
+    let snapshot = try await fixture.sqlite.overview(countingTo: 10_000).snapshot
+    #expect(snapshot.queues.map(\.name) == queues)
+    // 300 kinds of each queue are read by the index, and the others only if they are among the oldest jobs.
+    #expect(snapshot.queues.map(\.counts[.waiting]) == queues.map { _ in 311 })
+    #expect(snapshot.queues.allSatisfy { $0.waiting.count >= 300 && $0.waiting.count <= 311 })
+    #expect(snapshot.queues.compactMap { $0.waiting.last?.first } == oldest)
+    #expect(snapshot.queues.last?.waiting.count == 301)
+    await fixture.close()
+  }
+
   /// Expects that statements read only by an index, in its order.
   private func expectIndexes(_ statements: [(sql: String, index: String)], _ fixture: SQLiteFixture) async throws {
     try await DatabaseQueue(path: fixture.path).read { database in

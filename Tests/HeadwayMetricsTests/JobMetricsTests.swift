@@ -67,6 +67,7 @@ struct JobMetricsTests {
     #expect(meter("headway.jobs.dead.workers") == 0)
     #expect(meter("headway.jobs.store.available") == 1)
     #expect(meter("headway.jobs.depth", ("queue", "mail"), ("status", "retrying")) == 0)
+    #expect(meter("headway.jobs.failed") == 1)
     #expect(meter("headway.jobs.recent.attempts", ("kind", "empty"), ("status", "failed")) == 1)
     #expect(meter("headway.jobs.recent.attempts", ("kind", "empty"), ("status", "succeeded")) == 0)
     clock.advance(by: .seconds(120))

@@ -9,13 +9,12 @@ extension PageRenderer {
   /// The maximum number of failures on the page.
   private static let failureLimit = 5
 
-  func overview(_ call: Call) async throws -> Page {
-    let overview = try await jobs.overview(countingTo: Self.countLimit)
-    let statistics = try await jobs.statistics(over: .hour)
+  func overview(_ reading: StoreReading) async throws -> Page {
+    let (overview, statistics) = (reading.overview, reading.statistics)
     var view: View = [
       "tiles": tiles(overview, statistics), "chart": ThroughputChart.endings(statistics).view(),
       "trendsURL": url("trends"), "hasQueues": !overview.snapshot.queues.isEmpty,
-      "queues": queueRows(Self.worstQueues(overview, limit: Self.queueLimit), overview, statistics),
+      "queues": queueRows(Self.worstQueues(overview, limit: Self.queueLimit), reading),
     ]
     let queueCount = overview.snapshot.queues.count
     view["allQueues"] = queueCount > Self.queueLimit ? "All \(Readable.count(queueCount, "queue"))" : nil
@@ -42,13 +41,14 @@ extension PageRenderer {
   ///   - count: The number of latest failures on the page.
   /// - Returns: The sentence; nil if no failure is missing.
   static func partialFailures(_ overview: JobsOverview, count: Int) -> String? {
+    let limit = min(overview.countLimit, JobsOverview.maxEndingCount)
     // The list of jobs that ended in the last hour is complete from the latest one backward.
-    guard overview.failedCount > overview.countLimit, overview.endings.count(where: { $0.state == .failed }) < count
+    guard overview.failedCount > limit, overview.endings.count(where: { $0.state == .failed }) < count
     else { return nil }
-    let limit = Readable.number(overview.countLimit)
+    let number = Readable.number(limit)
     return
-      "More than \(limit) jobs have failed. Jobs that failed more than an hour ago are missing here, unless they "
-      + "are among the \(limit) with the highest job numbers."
+      "More than \(number) jobs have failed. A job is missing here if it is neither among the \(number) jobs that ended "
+      + "last in the last hour, nor among the \(number) failed jobs with the highest job numbers."
   }
 
   /// Returns jobs in the order of a list of numbers, except deleted jobs.
@@ -60,19 +60,19 @@ extension PageRenderer {
   }
 
   private func tiles(_ overview: JobsOverview, _ statistics: JobStatistics) -> [View] {
-    func count(_ state: JobState) -> Int {
-      overview.snapshot.queues.reduce(0) { min($0 + $1.counts[state], overview.countLimit + 1) }
-    }
     func tile(_ name: String, _ value: String, _ path: String? = nil, note: String? = nil, style: String = "") -> View {
       var view: View = ["name": name, "value": value, "style": style]
       view["url"] = path
       view["note"] = note
       return view
     }
-    func counted(_ state: JobState, _ number: Int, style: String = "") -> View {
-      let text = Readable.number(number, countedTo: overview.countLimit)
-      return tile(state.name, text, url("jobs", ["state": state.name]), style: number > 0 ? style : "")
+    func counted(_ state: JobState, _ count: JobCount? = nil, style: String = "") -> View {
+      let count = count ?? overview.count(of: state)
+      return tile(
+        state.name, Readable.number(count), url("jobs", ["state": state.name]), style: count.count > 0 ? style : "")
     }
+    let limit = overview.countLimit
+    let failed = JobCount(min(overview.failedCount, limit), isExact: overview.failedCount <= limit)
     let oldest = overview.snapshot.queues.compactMap(\.oldestWaitStartTime).min()
     let total = statistics.total
     func times(_ name: String, _ durations: JobDurations) -> View {
@@ -80,9 +80,8 @@ extension PageRenderer {
       return tile(name, text(50) ?? "–", url("trends"), note: text(95).map { "p95 \($0)" })
     }
     return [
-      counted(.waiting, count(.waiting)), counted(.running, count(.running)),
-      counted(.retrying, count(.retrying), style: "warn"), counted(.scheduled, count(.scheduled)),
-      counted(.held, count(.held)), counted(.failed, overview.failedCount, style: "bad"),
+      counted(.waiting), counted(.running), counted(.retrying, style: "warn"), counted(.scheduled), counted(.held),
+      counted(.failed, failed, style: "bad"),
       tile("oldest waiting", oldest.map { Readable.duration(overview.time - $0) } ?? "–"),
       tile(
         "ended in 1 h", Readable.number(total.ended), url("trends"),

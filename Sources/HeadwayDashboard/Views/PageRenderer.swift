@@ -13,7 +13,7 @@ struct PageRenderer: Sendable {
   /// The relative address of the first page, without a trailing slash.
   let base: String
 
-  /// The greatest number that pages count to.
+  /// The greatest number that lists count to.
   static let countLimit = 10_000
 
   init(_ dashboard: JobsDashboard, base: String) {
@@ -45,9 +45,11 @@ struct PageRenderer: Sendable {
     if let format = call.path.first.flatMap(ListExport.Format.init), call.path.count == 1 {
       return try ListExport.response(format, call.query, ListSearch(jobs, hiding: options.redactedKeys))
     }
-    // The checks read the store while the page does.
-    async let report = healthWatch.report()
-    let page = try await page(for: call)
+    // The overview and the queues show what the checks compare, so it is read once. The checks read the rest while the
+    // page does.
+    let reading = call.path.isEmpty || call.path == ["queues"] ? try await healthWatch.read() : nil
+    async let report = healthWatch.report(using: reading)
+    let page = try await page(for: call, reading?.store)
     var view = page.view
     // The page about the health has all of it.
     view["health"] = page.template == "health" ? nil : healthSign(await report)
@@ -55,10 +57,9 @@ struct PageRenderer: Sendable {
     return Self.response(.ok, render(page.template, page.heading, view, call))
   }
 
-  private func page(for call: Call) async throws -> Page {
-    switch (call.path.first, call.path.count) {
-    case (nil, _): try await overview(call)
-    case ("queues", 1): try await queues(call)
+  private func page(for call: Call, _ reading: StoreReading?) async throws -> Page {
+    if let reading { return call.path.isEmpty ? try await overview(reading) : queues(call, reading) }
+    return switch (call.path.first, call.path.count) {
     case ("jobs", 1): try await jobList(call)
     case ("job", 2): try await job(call, call.path[1])
     case ("errors", 1): try await errors(call)

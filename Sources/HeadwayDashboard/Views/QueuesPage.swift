@@ -5,8 +5,8 @@ extension PageRenderer {
   /// The maximum number of queues on the page.
   private static let queueLimit = 40
 
-  func queues(_ call: Call) async throws -> Page {
-    let overview = try await jobs.overview(countingTo: Self.countLimit)
+  func queues(_ call: Call, _ reading: StoreReading) -> Page {
+    let overview = reading.overview
     let name = call.query["name"]
     let all = overview.snapshot.queues
     let found = all.filter { queue in name.map { queue.name.utf8.contains($0.utf8) } ?? true }
@@ -14,7 +14,7 @@ extension PageRenderer {
     let start = from.map { from in found.firstIndex { $0.name >= from } ?? found.count } ?? 0
     let shown = found.dropFirst(start).prefix(Self.queueLimit)
     var view: View = [
-      "queues": queueRows(Array(shown), overview, try await jobs.statistics(over: .hour)), "hasQueues": !all.isEmpty,
+      "queues": queueRows(Array(shown), reading), "hasQueues": !all.isEmpty,
       "isLong": all.count > Self.queueLimit || name != nil, "nameFilter": name ?? "",
       "count": Readable.count(found.count, "queue"),
     ]
@@ -46,8 +46,8 @@ extension PageRenderer {
   }
 
   /// Returns the rows of queues.
-  func queueRows(_ queues: [JobQueueSnapshot], _ overview: JobsOverview, _ statistics: JobStatistics) -> [View] {
-    let activities = statistics.byQueue
+  func queueRows(_ queues: [JobQueueSnapshot], _ reading: StoreReading) -> [View] {
+    let (overview, activities) = (reading.overview, reading.statistics.byQueue)
     // The activity of some queues might be counted together.
     let unknown = activities[JobStatistics.rest] == nil ? "0" : "–"
     let workers = overview.snapshot.workers.filter(\.isWorking)
@@ -69,7 +69,7 @@ extension PageRenderer {
         "aging": settings.agingInterval.map { "\($0.components.seconds)" } ?? "",
       ]
       for state in [JobState.waiting, .running, .retrying, .scheduled, .held] {
-        view[state.name] = Readable.number(queue.counts[state], countedTo: overview.countLimit)
+        view[state.name] = Readable.number(overview.count(of: state, in: queue))
         view["\(state.name)URL"] = url("jobs", ["state": state.name, "queue": queue.name])
       }
       view["button"] =

@@ -3,6 +3,9 @@ import HeadwayJobs
 
 /// Readable text for numbers, times and states.
 extension Readable {
+  /// Returns a number, with a plus sign if there are more jobs.
+  static func number(_ count: JobCount) -> String { number(count.count) + (count.isExact ? "" : "+") }
+
   /// Returns a number, or the limit with a plus sign if the number is greater.
   static func number(_ number: Int, countedTo limit: Int) -> String {
     number > limit ? "\(self.number(limit))+" : self.number(number)

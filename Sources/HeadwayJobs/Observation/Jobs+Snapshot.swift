@@ -53,6 +53,13 @@ extension Jobs {
 extension JobRecord {
   /// When a waiting job began to wait for a worker.
   public var waitStartTime: StoreTime {
-    max(history.transitions.last { $0.state == .waiting }?.time ?? enqueuedTime, readyTime)
+    history.waitStartTime(enqueuedAt: enqueuedTime, readyAt: readyTime)
+  }
+}
+
+extension JobHistory {
+  /// Returns when a waiting job with this history began to wait for a worker.
+  func waitStartTime(enqueuedAt enqueuedTime: StoreTime, readyAt readyTime: StoreTime) -> StoreTime {
+    max(transitions.last { $0.state == .waiting }?.time ?? enqueuedTime, readyTime)
   }
 }

@@ -20,10 +20,37 @@
     }
   }
 
+  /// A waiting job that might be the first one of its group.
+  public struct First {
+    let id: JobID
+    let position: Int64
+    let enqueuedTime: StoreTime
+    let readyTime: StoreTime
+    let history: [UInt8]?
+
+    /// Creates a description.
+    ///
+    /// - Parameters:
+    ///   - id: The ID of the job.
+    ///   - position: The place of the job in its queue.
+    ///   - enqueuedTime: When the job was added.
+    ///   - readyTime: When the job took that place.
+    ///   - history: The stored form of the history; nil if it is empty.
+    public init(id: JobID, position: Int64, enqueuedTime: StoreTime, readyTime: StoreTime, history: [UInt8]?) {
+      (self.id, self.position, self.history) = (id, position, history)
+      (self.enqueuedTime, self.readyTime) = (enqueuedTime, readyTime)
+    }
+
+    /// When the job began to wait for a worker.
+    fileprivate var waitStartTime: StoreTime {
+      let history = history.flatMap { try? JobHistory(stored: $0) } ?? JobHistory()
+      return history.waitStartTime(enqueuedAt: enqueuedTime, readyAt: readyTime)
+    }
+  }
+
   private struct Waiting {
     var count = 0
-    var first: JobID?
-    var position = Int64.max
+    var first: First?
   }
 
   private var groups: [Group: Waiting] = [:]
@@ -35,26 +62,20 @@
   public mutating func add(_ count: Int, to group: Group) { groups[group, default: Waiting()].count += count }
 
   /// Notes a job that might be the first one of its group.
-  public mutating func note(_ id: JobID, at position: Int64, in group: Group) {
-    var waiting = groups[group] ?? Waiting()
-    if position < waiting.position { (waiting.first, waiting.position) = (id, position) }
-    groups[group] = waiting
+  public mutating func note(_ job: First, in group: Group) {
+    if job.position < groups[group]?.first?.position ?? .max { groups[group, default: Waiting()].first = job }
   }
 
-  /// Returns the groups of each queue.
+  /// The groups of each queue.
   ///
-  /// - Parameter read: Reads the first jobs of the groups.
-  /// - Throws: The error of the function.
-  /// - Returns: The groups, without those whose first job is missing.
-  public func waitingJobs(_ read: ([JobID]) throws -> [JobRecord]) rethrows -> [String: [WaitingJobs]] {
-    let jobs = try read(groups.values.compactMap(\.first))
-    let firstJobs = Dictionary(jobs.map { ($0.id, $0) }) { first, _ in first }
+  /// A group whose jobs were not counted has at least the job that was noted.
+  public var waitingJobs: [String: [WaitingJobs]] {
     var waitingJobs: [String: [WaitingJobs]] = [:]
     for (group, waiting) in groups {
-      guard let first = waiting.first.flatMap({ firstJobs[$0] }) else { continue }
+      guard let first = waiting.first else { continue }
       waitingJobs[group.queue, default: []].append(
         WaitingJobs(
-          kind: first.kind, version: group.version, count: waiting.count, first: first.id,
+          kind: JobKind(rawValue: group.kind), version: group.version, count: max(1, waiting.count), first: first.id,
           waitStartTime: first.waitStartTime))
     }
     return waitingJobs

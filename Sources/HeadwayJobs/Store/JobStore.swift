@@ -248,12 +248,13 @@ public struct JobStoreAccess: Sendable {
   /// - Throws: ``JobError``.
   func ids(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobIDPage
 
-  /// Returns the queues, workers, failures and latest endings, and stops counting at a limit.
+  /// Returns the queues, workers and latest endings, and stops counting at a limit.
   ///
   /// The default implementation reads all jobs.
   ///
-  /// - Parameter limit: The highest number that must be exact. Instead of a greater number, a store can return any
-  ///   other number above the limit.
+  /// - Parameter limit: The highest number that must be exact, except of queues that the overview has a lower limit for:
+  ///   see ``JobsOverview/queueCountLimits``. Instead of a greater number, a store can return any other number above the
+  ///   limit.
   /// - Returns: The current state of the store.
   /// - Throws: ``JobError``.
   func overview(countingTo limit: Int) async throws -> JobsOverview

@@ -152,8 +152,7 @@ extension JobStoreConformance {
       try probe.expect(overview.endings.map(\.runDuration), [nil, .seconds(3)], "the running times")
       try probe.expect(overview.failedCount, 1, "the number of failed jobs")
       try probe.expect(overview.cancelledCount, 1, "the number of cancelled jobs")
-      let failures = [FailedJobs(kind: "test", count: 1, last: second, time: probe.store.now + .seconds(-1))]
-      try probe.expect(overview.snapshot.failures, failures, "the failures")
+      try probe.expect(overview.latestFailures, [second], "the failures")
       try probe.expect(try await probe.store.overview(countingTo: 1).endings.map(\.id), [third], "the last ending")
     },
     JobStoreCheck("J154: the latest failures are those that ended last, whatever their numbers") { probe in
@@ -169,7 +168,30 @@ extension JobStoreConformance {
       // The two failed jobs with the highest numbers, and the two jobs that ended last.
       let partial = try await probe.store.overview(countingTo: 2)
       try probe.expect(partial.latestFailures.prefix(2), [ids[1], ids[2]], "the latest failures among many")
-      try probe.expect(partial.snapshot.failures.map(\.last), [ids[1]], "the last failure of the kind")
+    },
+    JobStoreCheck("J372: an overview counts the jobs of many queues less far, and states which numbers are exact") {
+      probe in
+      for state in [JobState.waiting, .scheduled] {
+        func job(in queue: String) -> NewJob {
+          probe.job(options: state == .waiting ? [.queue(queue)] : [.queue(queue), .delay(.seconds(9))])
+        }
+        let names = (10..<22).map { "queue-\($0)" }
+        let jobs = names.flatMap { name in (0..<110).map { _ in job(in: name) } }
+        _ = try await probe.store.enqueue(jobs + [job(in: "small")])
+        let overview = try await probe.store.overview(countingTo: 101)
+        for queue in overview.snapshot.queues {
+          let (count, actual) = (overview.count(of: state, in: queue), queue.name == "small" ? 1 : 110)
+          guard count.isExact ? count.count == actual : count.count < actual && queue.name != "small" else {
+            throw probe.fail("\(count) jobs are \(state) in \(queue.name), but there are \(actual)")
+          }
+        }
+        try probe.expect(overview.count(of: state), JobCount(101, isExact: false), "all jobs that are \(state)")
+        try probe.expect(overview.count(of: .held), JobCount(0, isExact: true), "the held jobs")
+        if state == .waiting {
+          let found = overview.snapshot.queues.filter { $0.oldestWaitStartTime != nil }.map(\.name)
+          try probe.expect(found, names + ["small"], "the queues with an oldest job")
+        }
+      }
     },
   ]
 }
@@ -188,9 +210,9 @@ extension JobStoreProbe {
     return ids
   }
 
-  /// A snapshot without the numbers of finished jobs.
+  /// A snapshot without the failures and the numbers of finished jobs.
   func unfinishedSnapshot() async throws -> JobsSnapshot {
-    var snapshot = try await store.snapshot(.all)
+    var snapshot = try await store.snapshot([.counts, .waiting, .workers])
     for index in snapshot.queues.indices {
       snapshot.queues[index].counts.byState = snapshot.queues[index].counts.byState.filter { !$0.key.isFinished }
     }

@@ -17,8 +17,8 @@ struct JobsQueuesListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the queues, with their unfinished jobs and their settings.",
     discussion: """
-      Queues are listed if they have unfinished jobs or settings, or are paused. Jobs are counted up to \(countLimit). \
-      'headway jobs status' counts all jobs.
+      Queues are listed if they have unfinished jobs or settings, or are paused. Jobs are counted up to \(countLimit), \
+      or less far if many queues have many jobs. 'headway jobs status' counts all jobs.
       """)
 
   private static let countLimit = 10_000
@@ -38,16 +38,19 @@ struct JobsQueuesListCommand: AsyncParsableCommand {
       }
       let titles =
         ["queue"] + Self.states.map(\.name) + ["max running", "max pending", "max failures", "aging", ""]
-      let rows = overview.snapshot.queues.map(Self.row)
+      let rows = overview.snapshot.queues.map { Self.row($0, overview) }
       for line in rows.isEmpty ? ["No queues."] : JobText.table(titles, rows) {
         StandardStream.output.writeLine(line)
       }
     }
   }
 
-  private static func row(_ queue: JobQueueSnapshot) -> [String] {
+  private static func row(_ queue: JobQueueSnapshot, _ overview: JobsOverview) -> [String] {
     let (counts, settings) = (queue.counts, queue.counts.settings)
-    let numbers = states.map { counts[$0] > countLimit ? "> \(countLimit)" : "\(counts[$0])" }
+    let numbers = states.map { state in
+      let count = overview.count(of: state, in: queue)
+      return "\(count.isExact ? "" : "> ")\(count.count)"
+    }
     let maxima = [settings.maxRunningJobCount, settings.maxPendingJobCount, settings.maxFailureCount]
     let aging = settings.agingInterval.map(JobText.duration)
     let failures = counts.failureCount == 0 ? "" : "\(JobText.count(counts.failureCount, "failure")) in a row"

@@ -55,7 +55,8 @@ extension HealthFacts {
     guard rates.areKnown else {
       let failures = overview.endings.filter { $0.state == .failed }
       let kinds = Dictionary(grouping: failures, by: \.kind).mapValues(\.count)
-      return (overview.endings.count, kinds, overview.endings.count < overview.countLimit)
+      let maxCount = min(overview.countLimit, JobsOverview.maxEndingCount)
+      return (overview.endings.count, kinds, overview.endings.count < maxCount)
     }
     let failures = rates.hour.mapValues(\.failed).filter { $0.value > 0 }
     return (rates.hour.values.reduce(0) { $0 + $1.ended }, failures, true)
@@ -104,7 +105,8 @@ extension HealthFacts {
   }
 
   var retries: [JobsHealth.Finding] {
-    let count = overview.snapshot.queues.reduce(0) { min($0 + $1.counts[.retrying], Self.countLimit + 1) }
+    let found = overview.count(of: .retrying)
+    let count = found.count
     guard count > 0 else { return [.good("Retries", "No job waits for another attempt.")] }
     let unmuted = count - min(count, mutedRetryCount)
     let isMuch =
@@ -117,7 +119,7 @@ extension HealthFacts {
     return [
       JobsHealth.Finding(
         level: isMuch ? .warning : .good, name: "Retries",
-        text: Readable.sentence("\(jobs(count, "waits", "wait")) for another attempt after an error\(next ?? "")"),
+        text: Readable.sentence("\(jobs(found, "waits", "wait")) for another attempt after an error\(next ?? "")"),
         link: .jobs(JobFilter(states: [.retrying])))
     ]
   }

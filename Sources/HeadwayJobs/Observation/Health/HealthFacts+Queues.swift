@@ -66,7 +66,8 @@ extension HealthFacts {
         "Growth",
         "“\(queue.name)” grows: \(Readable.count(activity.enqueued, "job")) were added in the last \(minutes), and "
           + "\(Readable.number(activity.ended)) ended. "
-          + Readable.sentence(jobs(queue.counts[.waiting], "waits", "wait") + (time ?? "")), link: link(queue))
+          + Readable.sentence(jobs(overview.count(of: .waiting, in: queue), "waits", "wait") + (time ?? "")),
+        link: link(queue))
     }
   }
 
@@ -80,7 +81,8 @@ extension HealthFacts {
     let full = overview.snapshot.queues.compactMap { queue -> (name: String, limit: Int)? in
       guard let limit = queue.counts.settings.maxPendingJobCount else { return nil }
       let count = queue.counts.byState.reduce(0) { $0 + ($1.key.isPending ? $1.value : 0) }
-      return count >= min(limit, Self.countLimit) ? (queue.name, limit) : nil
+      // If many queues have many jobs, fewer of them are counted.
+      return count >= min(limit, overview.countLimit) ? (queue.name, limit) : nil
     }
     let good = JobsHealth.Finding.good("Room", "Each queue accepts further jobs.")
     return findings(full, "queue", else: good) { name, limit in
@@ -97,13 +99,13 @@ extension HealthFacts {
     return findings(
       paused.sorted { ($1.counts[.waiting], $0.name) < ($0.counts[.waiting], $1.name) }, "queue", else: good
     ) { queue in
-      let (waiting, failures) = (queue.counts[.waiting], queue.counts.failureCount)
+      let (waiting, failures) = (overview.count(of: .waiting, in: queue), queue.counts.failureCount)
       let isAutomatic = queue.counts.settings.maxFailureCount.map { failures >= $0 } ?? false
       let reason = isAutomatic ? " because \(Readable.number(failures)) attempts in a row failed" : ""
       return .warning(
         "Pauses",
         "The queue “\(queue.name)” is paused\(reason)"
-          + (waiting > 0 ? ", and \(jobs(waiting, "waits", "wait"))." : "."), link: .queue(queue.name))
+          + (waiting.count > 0 ? ", and \(jobs(waiting, "waits", "wait"))." : "."), link: .queue(queue.name))
     }
   }
 }

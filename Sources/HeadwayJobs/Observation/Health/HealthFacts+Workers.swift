@@ -38,7 +38,8 @@ extension HealthFacts {
       .bad(
         "Queues",
         Readable.sentence(
-          "\(jobs(queue.counts[.waiting], "waits", "wait")) in the queue “\(queue.name)”, but no worker serves it"),
+          "\(jobs(overview.count(of: .waiting, in: queue), "waits", "wait")) in the queue “\(queue.name)”, but no worker serves it"
+        ),
         link: .jobs(JobFilter(states: [.waiting], queues: [queue.name])))
     }
   }
@@ -64,10 +65,17 @@ extension HealthFacts {
 
   // MARK: Text
 
-  /// Returns a number of jobs that was counted up to the limit, with a verb if one is given.
+  /// Returns a number of jobs, with a verb if one is given.
+  func jobs(_ count: JobCount, _ singular: String? = nil, _ plural: String? = nil) -> String {
+    let isOne = count == JobCount(1, isExact: true)
+    let verb = (isOne ? singular : plural).map { " \($0)" } ?? ""
+    let number = Readable.number(count.count)
+    return "\(count.isExact ? number : "more than \(number)") job\(isOne ? "" : "s")\(verb)"
+  }
+
+  /// Returns a number of jobs that was counted up to the limit of the overview, with a verb if one is given.
   func jobs(_ count: Int, _ singular: String? = nil, _ plural: String? = nil) -> String {
-    let number = count > Self.countLimit ? "more than \(Readable.number(Self.countLimit))" : Readable.number(count)
-    let verb = (count == 1 ? singular : plural).map { " \($0)" } ?? ""
-    return "\(number) job\(count == 1 ? "" : "s")\(verb)"
+    let limit = overview.countLimit
+    return jobs(JobCount(min(count, limit), isExact: count <= limit), singular, plural)
   }
 }

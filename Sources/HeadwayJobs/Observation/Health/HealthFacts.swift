@@ -23,7 +23,7 @@ package struct HealthFacts: Sendable {
   let database: [JobsHealth.Finding]
 
   /// Jobs are counted up to this number.
-  static let countLimit = 10_000
+  package static let countLimit = 10_000
   /// The maximum number of running jobs that are checked.
   private static let maxRunningCount = 200
   /// The maximum number of failed jobs that are read, and of jobs that wait for another attempt.
@@ -65,21 +65,23 @@ extension HealthFacts {
   ///   - access: The access to the store.
   ///   - options: The limits beyond which a result is a problem.
   ///   - measuresCommit: Whether to commit a small change, in order to measure how long that takes.
+  ///   - reading: The numbers that the caller has just read.
   /// - Throws: ``JobError``.
   package init(
-    _ access: JobStoreAccess, _ options: JobsHealth.Options, measuringCommit measuresCommit: Bool
+    _ access: JobStoreAccess, _ options: JobsHealth.Options, measuringCommit measuresCommit: Bool,
+    _ reading: StoreReading
   ) async throws {
     let store = access.backend
     self.options = options
-    overview = try await store.overview(countingTo: Self.countLimit)
-    clock = .now()
-    rates = RecentRates(try await store.statistics(over: .hour, queue: nil), areKnown: store.keepsStatistics)
+    (overview, clock) = (reading.overview, reading.clock)
+    rates = RecentRates(reading.statistics, areKnown: store.keepsStatistics)
     schedules = try await store.schedules()
     // By number, because a search for records can read all jobs.
     let running = try await store.ids(JobFilter(states: [.running]), Self.maxRunningCount)
     cancelled = try await store.records(running).filter(\.isCancelRequested)
-    let failures = overview.endings.lazy.filter { $0.state == .failed }.prefix(Self.maxFailedCount).map(\.id)
-    failed = try await store.records(Array(failures))
+    let begin = overview.time + (.zero - JobsOverview.endingsInterval)
+    failed = try await store.records(Array(overview.latestFailures.prefix(Self.maxFailedCount)))
+      .filter { $0.finishedTime.map { $0 > begin } ?? false }
     var ids = Set(try await store.ids(JobFilter(states: [.retrying]), Self.maxRetryingCount))
     for failing in rates.failing(options).prefix(Self.maxFindingCount) {
       ids.formUnion(try await store.ids(JobFilter(states: [.retrying], kinds: [failing.kind]), 1))

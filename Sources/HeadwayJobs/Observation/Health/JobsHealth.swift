@@ -54,7 +54,14 @@ extension Jobs {
     _ options: JobsHealth.Options = JobsHealth.Options(), measuringCommit measuresCommit: Bool = false
   ) async throws -> JobsHealth {
     options.check()
-    return try await HealthFacts(store.access, options, measuringCommit: measuresCommit).health
+    let reading = try await StoreReading(backend)
+    return try await HealthFacts(store.access, options, measuringCommit: measuresCommit, reading).health
+  }
+
+  /// Returns the results of the checks, with numbers that the caller has just read.
+  package func health(_ options: JobsHealth.Options, _ reading: StoreReading) async throws -> JobsHealth {
+    options.check()
+    return try await HealthFacts(store.access, options, measuringCommit: false, reading).health
   }
 }
 

@@ -3,19 +3,20 @@
   /// The workers: `id, started, stopped, info`, and further columns for ``StoreReader/isAlive(_:)``.
   static var workers: String { get }
 
-  /// Statements that return the waiting jobs by queue, kind and version: `queue, kind, version`, their number, the
-  /// first position, and the ID of the job at this position.
+  /// Statements that return the waiting jobs by queue, kind and version: `queue, kind, version`, their number, and
+  /// `position, id, enqueued, ready, history` of the first job.
   ///
   /// Several rows can belong to the same group.
   static var waitingJobs: [String] { get }
 
   /// Returns a statement with the same columns that reads a limited number of the jobs of a part.
   ///
-  /// The parameter is the maximum number of jobs: of each group and priority if ``findsAllGroups``, or of all jobs.
-  static func waitingJobs(of part: JobPart) -> String
-
-  /// Whether ``waitingJobs(of:)`` finds all groups.
-  static var findsAllGroups: Bool { get }
+  /// The parameter is about the maximum number of jobs, which all groups share.
+  ///
+  /// - Parameters:
+  ///   - part: The part, with waiting jobs.
+  ///   - count: The maximum number of kinds, versions and priorities of a queue, if an index has the kinds.
+  static func waitingJobs(of part: JobPart, groupsPerQueue count: Int) -> String
 
   /// Returns the latest activity that is not part of a period yet: its time, and the columns of ``ActivityColumns``.
   ///
@@ -81,23 +82,19 @@ enum OverviewSQL {
       SELECT 1 FROM headway.done WHERE \(JobCondition.isUnsuccessful) AND state = $1 LIMIT $2) counted
     """
 
-  /// The failed jobs with the highest numbers, up to a limit; by the index `done_unsuccessful`.
-  private static let failed = """
-    SELECT kind, id, finished FROM headway.done WHERE \(JobCondition.isUnsuccessful) AND \(JobState.failed.condition)
-    ORDER BY id DESC LIMIT $1
-    """
-
-  /// The number of failed jobs by kind, and the last one of each kind, among the jobs with the highest numbers.
+  /// The number of failed jobs by kind, and the last one of each kind; reads all failed jobs.
   static let failures = """
     SELECT kind, number, id, finished FROM (
       SELECT kind, id, finished, count(*) OVER (PARTITION BY kind) AS number,
-      row_number() OVER (PARTITION BY kind ORDER BY finished DESC, id DESC) AS place FROM (\(failed)) counted) ranked
+      row_number() OVER (PARTITION BY kind ORDER BY finished DESC, id DESC) AS place FROM headway.done
+      WHERE \(JobCondition.isUnsuccessful) AND \(JobState.failed.condition)) ranked
     WHERE place = 1
     """
 
-  /// The jobs that failed last, among those with the highest numbers.
+  /// The failed jobs with the highest numbers, up to a limit; by the index `done_unsuccessful`.
   static let latestFailures = """
-    SELECT id, finished FROM (\(failed)) counted ORDER BY finished DESC, id DESC LIMIT $2
+    SELECT id, finished FROM headway.done WHERE \(JobCondition.isUnsuccessful) AND \(JobState.failed.condition)
+    ORDER BY id DESC LIMIT $1
     """
 
   /// The jobs that have ended after a time, latest first; by the index `done_finished`.

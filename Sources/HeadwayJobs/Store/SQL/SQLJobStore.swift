@@ -49,11 +49,11 @@
     try await readState { try $0.ids(filter, before: id, limit: limit) }
   }
 
-  /// Returns the queues, workers, failures and latest endings.
+  /// Returns the queues, workers and latest endings.
   ///
-  /// - Parameter limit: Jobs are counted up to this number. If more jobs wait in all queues, a store can read only
-  ///   about this many to find their kinds: the next ones of each queue and priority. In that case, only the jobs that
-  ///   were read are counted by kind, and kinds of later jobs can be missing.
+  /// - Parameter limit: Jobs are counted up to this number, or to a lower one if many queues have many jobs. If more
+  ///   jobs wait in all queues, a store reads only about this many to find their kinds: the next ones of each queue and
+  ///   priority. In that case, only the jobs that were read are counted by kind, and some kinds can be missing.
   /// - Returns: The current state of the store.
   /// - Throws: ``JobError``.
   public func overview(countingTo limit: Int) async throws -> JobsOverview {

@@ -6,7 +6,7 @@ extension StoreReader {
       time: now, counts: try parts.contains(.counts) ? counts() : queueCounts(),
       waiting: parts.contains(.waiting) ? try waitingJobs() : [:],
       workers: parts.contains(.workers) ? try workers() : [],
-      failures: parts.contains(.failures) ? try failures(among: .max) : [])
+      failures: parts.contains(.failures) ? try failures() : [])
   }
 
   /// Returns the number of jobs of each queue in each state, and the settings of queues.
@@ -32,10 +32,13 @@ extension StoreReader {
       try forEachRow(statement) { row in
         let group = WaitingGroups.Group(queue: row.text(0), kind: row.text(1), version: row.int(2))
         groups.add(row.int(3), to: group)
-        groups.note(row.id(5), at: row.int64(4), in: group)
+        groups.note(
+          WaitingGroups.First(
+            id: row.id(5), position: row.int64(4), enqueuedTime: row.time(6), readyTime: row.time(7),
+            history: row.optional(8, row.bytes)), in: group)
       }
     }
-    return try groups.waitingJobs { try JobSelection(JobFilter(ids: $0), self).all() }
+    return groups.waitingJobs
   }
 
   private func workers() throws -> [JobWorkerSnapshot] {
@@ -53,52 +56,64 @@ extension StoreReader {
     }
   }
 
-  private func failures(among count: Int) throws -> [FailedJobs] {
-    try rows(StoreStatement(OverviewSQL.failures, .number(count), isFrequent: true)) {
+  private func failures() throws -> [FailedJobs] {
+    try rows(StoreStatement(OverviewSQL.failures, isFrequent: true)) {
       FailedJobs(kind: $0.kind(0), count: $0.int(1), last: $0.id(2), time: $0.time(3))
     }
   }
 
   // MARK: Overviews
 
+  /// The maximum number of kinds, versions and priorities of all queues that an overview reads by an index.
+  private static var maxGroupCount: Int { 4_500 }
+
   /// Reads an overview by indexes and counts only up to a limit.
   func overview(countingTo limit: Int) throws -> JobsOverview {
     preferIndexes()
-    var counts = try counts(upTo: limit)
-    let waitingCount = counts.values.reduce(0) { $0 + $1[.waiting] }
-    let maxCount = Overview.findsAllGroups ? limit + 1 : waitingCount > limit ? limit : .max
-    let waiting = try waitingJobs(
-      by: JobPart.waiting.map { StoreStatement(Overview.waitingJobs(of: $0), .number(maxCount)) })
-    if Overview.findsAllGroups {
-      for (queue, jobs) in waiting {
-        counts[queue, default: JobQueueCounts()].byState[.waiting] = jobs.reduce(0) { $0 + $1.count }
-      }
-    }
-    let snapshot = JobsSnapshot(
-      time: now, counts: counts, waiting: waiting, workers: try workers(), failures: try failures(among: limit + 1))
-    var overview = JobsOverview(
-      countLimit: limit, snapshot: snapshot, failedCount: try count(of: .failed, upTo: limit),
-      cancelledCount: try count(of: .cancelled, upTo: limit), endings: try endings(limit))
-    overview.noteFailures(
-      try rows(
-        StoreStatement(
-          OverviewSQL.latestFailures, .number(limit + 1), .number(JobsOverview.maxLatestFailureCount))
-      ) { ($0.id(0), $0.time(1)) })
-    return overview
-  }
-
-  /// Returns the numbers of unfinished jobs, except of waiting ones if their groups are counted.
-  private func counts(upTo limit: Int) throws -> [String: JobQueueCounts] {
     var counts = try queueCounts()
     try forEachRow(StoreStatement(OverviewSQL.runningCounts)) { row in
       counts[row.text(0), default: JobQueueCounts()].byState[.running] = row.int(1)
     }
-    for part in JobPart.allCases where part != .running && (part.state != .waiting || !Overview.findsAllGroups) {
-      try forEachRow(StoreStatement(OverviewSQL.counts(of: part), .number(limit + 1))) { row in
-        counts[row.text(0), default: JobQueueCounts()].byState[part.state, default: 0] += row.int(1)
+    var limits: [JobState: Int] = [:]
+    for state in JobState.changeable { limits[state] = try count(state, upTo: limit, &counts) }
+    let queues = counts.values.map { $0[.waiting] }.filter { $0 > 0 }
+    // If few jobs wait, their numbers by kind are exact.
+    let maxCount = limits[.waiting] != nil || queues.reduce(0, +) > limit ? limit : .max
+    let groupCount = max(1, Self.maxGroupCount / max(1, queues.count))
+    let waiting = try waitingJobs(
+      by: JobPart.waiting.map {
+        StoreStatement(Overview.waitingJobs(of: $0, groupsPerQueue: groupCount), .number(maxCount))
+      })
+    let snapshot = JobsSnapshot(time: now, counts: counts, waiting: waiting, workers: try workers(), failures: [])
+    var overview = JobsOverview(
+      countLimit: limit, queueCountLimits: limits, snapshot: snapshot, failedCount: try count(of: .failed, upTo: limit),
+      cancelledCount: try count(of: .cancelled, upTo: limit),
+      endings: try endings(min(limit, JobsOverview.maxEndingCount)))
+    overview.noteFailures(
+      try rows(StoreStatement(OverviewSQL.latestFailures, .number(min(limit, JobsOverview.maxEndingCount)))) {
+        ($0.id(0), $0.time(1))
+      })
+    return overview
+  }
+
+  /// Counts the jobs of each queue in a state, up to a limit that shrinks if many queues have many of these jobs.
+  ///
+  /// - Returns: The limit if it is lower, and the jobs of a queue were not all counted.
+  private func count(
+    _ state: JobState, upTo maximum: Int, _ counts: inout [String: JobQueueCounts]
+  ) throws -> Int? {
+    var limit = QueueCountLimit(upTo: maximum)
+    var found: [String: Int] = [:]
+    repeat {
+      found = [:]
+      for part in JobPart.allCases where part.state == state {
+        try forEachRow(StoreStatement(OverviewSQL.counts(of: part), .number(limit.value + 1))) { row in
+          found[row.text(0), default: 0] += row.int(1)
+        }
       }
-    }
-    return counts
+    } while limit.raise(after: Array(found.values))
+    for (queue, count) in found { counts[queue, default: JobQueueCounts()].byState[state] = count }
+    return limit.value < maximum && found.values.contains { $0 > limit.value } ? limit.value : nil
   }
 
   private func count(of state: JobState, upTo limit: Int) throws -> Int {
