@@ -43,7 +43,7 @@ struct CheckCommand: AsyncParsableCommand {
   var runOptions: RunOptions<Texts>
 
   enum Texts: RunOptionTexts {
-    static var quiet: ArgumentHelp { "Print only errors that prevent the check, and no issues of the feed." }
+    static var quiet: ArgumentHelp { "Print only errors that prevent the check, not issues in the feed." }
   }
 
   func run() async throws { try await runOptions.reportingErrors { try await check() } }

@@ -11,7 +11,7 @@ struct LabCommand: AsyncParsableCommand {
     commandName: "lab",
     abstract: "Watch operation queues in a browser, next to threads and dispatch queues.",
     discussion: """
-      Serves a page on this machine and prints its address. The page shows seven techniques of running long tasks, \
+      Serves a page on this machine and prints its address. The page shows seven techniques for running long tasks, \
       with their tables, logs and timelines, and whether the main thread stays responsive. It also shows the add-on \
       modules at work. Ctrl-C stops the server.
 

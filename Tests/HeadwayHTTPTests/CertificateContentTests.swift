@@ -45,8 +45,10 @@ import Testing
   private static let escapedIssuer =
     "O=\\\"\u{301} \\\\\u{301} \\;\u{301} \\<\u{301}\\>\u{301}\\+\u{301},CN=a\\,\u{301}O=Fake\\,\u{301}b"
 
-  /// For `*.example.org`, `f*o.example.com`, `xn--*.example.net`, `a.*.example.net`, `Host.example.`, 127.0.0.1 and ::1
-  /// (the common name is `common.example`).
+  /// A certificate with the alternative names `*.example.org`, `f*o.example.com`, `xn--*.example.net`,
+  /// `a.*.example.net`, `Host.example.`, 127.0.0.1 and ::1.
+  ///
+  /// Its common name is `common.example`.
   private static let names = """
     -----BEGIN CERTIFICATE-----
     MIIB0DCCAXWgAwIBAgIUe23A7KJZ5yknZ8XU+LXzKLcB2GYwCgYIKoZIzj0EAwIw

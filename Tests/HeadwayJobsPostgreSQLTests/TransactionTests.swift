@@ -19,7 +19,7 @@ import Testing
     return test
   }
 
-  @Test("J11: a job that is added in a transaction exists if the transaction is committed")
+  @Test("J11: a job that is enqueued in a transaction exists if the transaction is committed")
   func commit() async throws {
     let test = try await makeStore()
     let (jobs, table) = (test.jobs, "\(test.schema).photo")
@@ -190,7 +190,9 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J232: a signal is sent if its transaction is committed, even by another client", arguments: [true, false])
+  @Test(
+    "J232: a signal is sent only if its transaction is committed, including a signal from another client",
+    arguments: [true, false])
   func signal(isOtherClient: Bool) async throws {
     let test = try await makeStore()
     let (handle, record) = try await claimNewJob(of: test)

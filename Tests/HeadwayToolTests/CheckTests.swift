@@ -17,7 +17,7 @@ struct CheckTests {
     #expect(run.status == 0, "\(run.errors)")
     #expect(
       run.output == [
-        "warning: feed_info.txt: the file is recommended, and not there [missing_recommended_file]",
+        "warning: feed_info.txt: the recommended file is missing [missing_recommended_file]",
         "feed: 0 errors, 1 warning.",
       ])
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["feed"])

@@ -12,7 +12,7 @@ public import Headway
 /// If an option occurs twice, the later one takes precedence. Options of the call take precedence over options of the
 /// type. Only the jobs of several `after` options add up.
 ///
-/// The values are checked when you enqueue the job. A value that no job can have stops the process with a message. If a
+/// The values are checked when you enqueue the job. An invalid value stops the process with a message. If a
 /// name or a key is too long, enqueueing throws a ``JobError`` with the code ``JobError/Code/nameTooLong``.
 public struct JobOption: Hashable, Sendable {
   /// The options that this one sets.

@@ -33,7 +33,9 @@ public final class JobContext: Sendable {
     var suspension: JobSuspension?
     weak var operation: Operation?
     var hasBegun = false
-    /// Whether this attempt is cancelled, but not necessarily its operation, which also runs other attempts.
+    /// Whether this attempt is cancelled.
+    ///
+    /// Its operation, which also runs other attempts, might not be cancelled.
     var isCancelled = false
     /// Whether the job is given back, so that its code must not run.
     var isWithdrawn = false
@@ -71,7 +73,9 @@ public final class JobContext: Sendable {
   /// Whether ``noteCancelled()`` was called.
   var isMarkedCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Notes that this attempt is cancelled, but not necessarily its operation, which also runs other attempts.
+  /// Notes that this attempt is cancelled.
+  ///
+  /// Its operation, which also runs other attempts, might not be cancelled.
   func noteCancelled() { state.withLock { $0.isCancelled = true } }
 
   /// A string that is the same in all attempts of this job and unique among the jobs of the store.

@@ -107,7 +107,9 @@ extension JobStoreConformance {
       try await probe.end(jobs[0], .succeed(result: nil))
       try probe.expect(try await probe.claimOne(by: worker).id, second, "the next job of the key")
     },
-    JobStoreCheck("J231: jobs that a signal wakes are placed behind jobs that are already ready, ordered by number") {
+    JobStoreCheck(
+      "J231: jobs that a signal wakes are placed behind all ready jobs, in ascending order of their numbers"
+    ) {
       probe in
       let worker = try await probe.register()
       let ids = try await probe.enqueueBatch(of: 3)

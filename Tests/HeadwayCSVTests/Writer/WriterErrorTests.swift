@@ -65,7 +65,7 @@ import Testing
       try writer.write(["1"])
     }
     let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(message.contains("Fatal error: CSVWriter for memory: a row is written after finish()."))
+    #expect(message.contains("Fatal error: CSVWriter for memory: a row was written after finish()."))
   }
 
   @Test("I3: a row with the wrong number of fields is not written, and other rows can follow") func raggedRow() throws {

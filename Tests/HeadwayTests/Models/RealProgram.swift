@@ -3,9 +3,10 @@ import Synchronization
 
 @testable import struct Headway.WeakOperation
 
-/// The operations and queues of a program, in the library.
+/// The operations and queues of a test program, created with Headway's classes.
 ///
-/// Used by the test's own thread; calls on other threads are recorded by the witnesses, which protect themselves.
+/// Only the test's own thread uses this object. Calls on other threads are recorded by the witnesses, which are
+/// thread-safe.
 final class RealProgram: @unchecked Sendable {
   let program: Program
   private(set) var operations: [RealOperation?] = []

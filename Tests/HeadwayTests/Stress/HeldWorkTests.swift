@@ -4,9 +4,10 @@ import Testing
 
 @testable import Headway
 
-/// The parts of a queue's work that a worker holds while user code runs on it.
+/// Work that a worker of the pool holds while it runs user code.
 ///
-/// On the pool's threads: the code waits for work that its worker might hold. It hangs if the worker holds that work.
+/// In these tests, the user code waits for work that its worker might hold. If the worker holds that work, the test
+/// hangs.
 @Suite("Held work", .hangLimit) struct HeldWorkTests {
   // MARK: An operation that is claimed and has not begun
 

@@ -243,7 +243,7 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
 
   /// Removes a user of the run.
   ///
-  /// The last one passes the run on.
+  /// When the last user is removed, the run is recycled.
   func releaseUser() {
     // Releases the effects of the thread. The last user acquires all of them.
     guard users.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }

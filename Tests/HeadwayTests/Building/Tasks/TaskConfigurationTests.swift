@@ -129,7 +129,9 @@ import Testing
     #expect(sum.value == 1_000 && most.events.max() ?? 0 <= 3)
   }
 
-  @Test("Q13, Q17: a cancelled producer adds nothing, and one of a closed queue receives an error")
+  @Test(
+    "Q13, Q17: a cancelled producer adds nothing, and a waiting producer receives an error when its queue is closed"
+  )
   func refused() async throws {
     let queue = OperationQueue()
     queue.maxOperationCount = 1

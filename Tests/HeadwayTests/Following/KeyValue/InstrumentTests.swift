@@ -226,7 +226,7 @@ import Testing
     #expect(first.calls.count == 8 && second.calls.count == 4)
   }
 
-  @Test("Q20: a removed instrument follows no further operations, but those that it follows already until the end")
+  @Test("Q20: a removed instrument follows no new operations, but follows its current ones until they finish")
   func removal() async throws {
     let (queue, first, second) = (OperationQueue(), Witness(), Witness())
     queue.isSuspended = true

@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(
-    "C5: a cancelled operation leaves a queue that is suspended, full, of limit 0, or behind a barrier",
+    "C5: a cancelled operation leaves its queue even if the queue is suspended or full, or a barrier comes first",
     arguments: ["suspended", "saturated", "zero", "barrier"])
   func leavesHeldUpQueue(kind: String) {
     let queue = OperationQueue()

@@ -63,7 +63,7 @@ import Testing
     #expect(operation.result == nil && operation.isFinished)
   }
 
-  @Test("B2: replacing the method after the start stops the process") func exchangedLate() async {
+  @Test("B2: replacing the method of an operation that has started stops the process") func exchangedLate() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let operation = InvocationOperation(target: Controller(), method: Controller.double, argument: 1)
       operation.start()
