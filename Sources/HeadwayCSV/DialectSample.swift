@@ -33,7 +33,7 @@ struct DialectSample {
   ///
   /// The number is 0 for a malformed record.
   private var records: [(fieldCount: Int, isStray: Bool)] = []
-  /// For each column that has values: whether all of them, except in the first record, are in quotes.
+  /// Whether all values of a column, except in the first record, are in quotes, for each column that has values.
   private var areQuoted: [Int: Bool] = [:]
   /// The number of records after the first that have a quoted field other than their first field.
   private var innerQuotedRows = 0

@@ -9,8 +9,8 @@ import HeadwayJobsSQLite
 /// Serves a dashboard, for `script/check-dashboard` and for measurements.
 ///
 /// Call it as `DashboardProgram STORE [--scene] [--read-only] [--users FILE]`. The store is a file, or the URL of a
-/// database. With `--scene`, it adds jobs in all states, and a worker that runs some of them. With `--users`, the people
-/// in a file can log in.
+/// database. With `--scene`, it adds jobs in all states, and a worker that runs some of them. With `--users`, the
+/// people in a file can log in.
 @main struct DashboardProgram {
   static func main() async throws {
     let arguments = CommandLine.arguments

@@ -129,7 +129,9 @@ import Testing
     await MainActor.run { #expect(OperationQueue.current === OperationQueue.main) }
   }
 
-  @Test("Q7: current is the queue that runs the operation, whether cancelled in it or not", arguments: [false, true])
+  @Test(
+    "Q7: current is the queue that runs the operation, whether or not the operation is cancelled",
+    arguments: [false, true])
   func current(cancels: Bool) {
     let queue = OperationQueue(limit: 1)
     let seen = EventRecorder<Bool>()
@@ -142,7 +144,9 @@ import Testing
     #expect(seen.events == [true])
   }
 
-  @Test("Q7, Q9: the same with an underlying queue, and with one that was set back to nil", arguments: [false, true])
+  @Test(
+    "Q7, Q9: current is the queue that runs the operation, with an underlying queue and after setting it back to nil",
+    arguments: [false, true])
   func currentWithUnderlyingQueue(isSetBack: Bool) {
     let (queue, underlying) = (OperationQueue(), DispatchQueue(label: "underlying"))
     queue.underlyingQueue = underlying
@@ -194,7 +198,7 @@ import Testing
     }
   }
 
-  @Test("Q11: a released queue runs its operations, one of them cancelled as it runs, and is freed")
+  @Test("Q11: a released queue runs its operations, even if a running operation is cancelled, and is freed")
   func lifecycle() {
     let (started, end, freed) = (Gate(), Gate(), Gate())
     let first = BlockOperation {
@@ -232,7 +236,8 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("Q3, W1: the same with a dependency and a completion block") func concurrentWithCompletion() {
+  @Test("Q3, W1: with a limit of 2, two operations overlap if they have a dependent and a completion block")
+  func concurrentWithCompletion() {
     let queue = OperationQueue(limit: 2)
     for _ in 0..<20 {
       let (ran, other, completed, dependencyRan) = (Gate(), Gate(), Gate(), Gate())

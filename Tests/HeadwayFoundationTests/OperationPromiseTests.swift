@@ -151,8 +151,7 @@ import Testing
     }
   }
 
-  @Test("P1: a priority that is not one of the constants is rounded to the nearest one toward normal") func priorities()
-  {
+  @Test("P1: a priority that is not a constant is rounded to the nearest constant toward normal") func priorities() {
     let operation = Operation()
     for priority: Operation.QueuePriority in [.veryLow, .low, .normal, .high, .veryHigh] {
       operation.queuePriority = priority

@@ -14,7 +14,7 @@ import Testing
     #expect(queue.name == "import")
   }
 
-  @Test("Q1: an operation stays in its queue until it has finished, and the queue keeps it") func keeps() {
+  @Test("Q1: a queue keeps an operation until the operation has finished") func keeps() {
     let queue = OperationQueue()
     queue.isSuspended = true
     weak var operation: Operation?

@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "J190: a worker stops if the file of its store is deleted, while it is idle or runs a job",
+    "J190: a worker stops if the file of its store is deleted, whether the worker is idle or runs a job",
     arguments: [false, true])
   func workerOfDeletedFile(isRunningJob: Bool) async throws {
     let store = try SQLiteJobStore(path: path)

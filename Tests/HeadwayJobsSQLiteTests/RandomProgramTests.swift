@@ -3,7 +3,7 @@
 import HeadwayTestSupport
 import Testing
 
-/// Random programs on the store on SQLite.
+/// Runs random programs on the SQLite store.
 ///
 /// The variables `HEADWAY_JOB_PROGRAMS`, `HEADWAY_JOB_COMMANDS` and `HEADWAY_JOB_SEED` are the number of programs, the
 /// number of commands of each, and the seed of the first program.

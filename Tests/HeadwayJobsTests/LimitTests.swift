@@ -157,7 +157,7 @@ import Testing
     #expect(value == 6)
   }
 
-  @Test("J18: a batch receives an error if one of its jobs requests it")
+  @Test("J18: enqueueing a batch throws an error if a job of the batch requests an error")
   func fullQueueOfBatch() async throws {
     let workshop = Workshop()
     try await workshop.jobs.changeQueue("default", .maxPendingJobCount(1))
@@ -170,7 +170,7 @@ import Testing
     #expect(error?.code == .queueFull)
   }
 
-  @Test("J84: a rate of geological times is one of a century")
+  @Test("J84: a rate with a period of more than a century has a period of a century")
   func slowRate() {
     let rate = JobRate(1, per: .seconds(Int64.max), burst: .max)
     let now = StoreTime(microseconds: 1_800_000_000_000_000)

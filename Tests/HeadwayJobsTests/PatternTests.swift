@@ -45,7 +45,8 @@ import Testing
     #expect(state.operationQueues.count == 2 && state.claimer.groups.count == 2)
   }
 
-  @Test("J297: names that differ only in their bytes are different queues, and a hint for one of them reaches both")
+  @Test(
+    "J297: names that differ only in their bytes are different queues, and a hint for either name reaches both queues")
   func equalNames() {
     let (short, long) = ("caf\u{e9}", "cafe\u{301}")
     var state = WorkerState(

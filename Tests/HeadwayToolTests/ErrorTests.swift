@@ -83,7 +83,7 @@ struct ErrorTests {
   @Test("I3: an import exits with 65 if the key column occurs twice") func duplicateColumn() async throws {
     try folder.write("a,b,A\n1,2,3\n", to: "twice.csv")
     try await expectFailure(
-      "twice.csv", "db", "--key", "a", status: 65, "twice.csv:1: The column A is twice")
+      "twice.csv", "db", "--key", "a", status: 65, "twice.csv:1: The column A occurs twice")
   }
 
   @Test("An import exits with 65 if the header does not contain the key column") func noKeyColumn() async throws {
@@ -129,7 +129,7 @@ struct ErrorTests {
   func lineEndInName() async throws {
     try folder.write("\"a\r\nb\",c,\"a\r\nb\"\n1,2,3\n", to: "x.csv")
     try await expectFailure(
-      "x.csv", "db", "--key", "a\r\nb", status: 65, "x.csv:1: The column a b is twice")
+      "x.csv", "db", "--key", "a\r\nb", status: 65, "x.csv:1: The column a b occurs twice")
   }
 
   @Test("Importing into a database in a missing folder exits with 73") func noFolder() async throws {

@@ -209,7 +209,7 @@ extension JobClaim {
 
   /// Returns the first plain job.
   ///
-  /// - Parameter allowsSuspect: Whether it can be a suspect.
+  /// - Parameter allowsSuspect: Whether the job can be a suspect.
   /// - Returns: The job, or nil if there is none.
   /// - Throws: An error of the store.
   mutating func firstPlain(allowsSuspect: Bool) throws(Failure) -> ClaimCandidate?

@@ -1,6 +1,6 @@
 import Headway
 
-/// The number of jobs of a filter, as far as a bounded search has counted them.
+/// The number of jobs that match a filter, as far as a bounded search has counted them.
 public struct JobCount: Hashable, Sendable {
   /// The number of jobs that were counted.
   public var count: Int

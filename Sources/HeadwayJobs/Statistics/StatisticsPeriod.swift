@@ -45,7 +45,7 @@
   ///   - startTime: When it begins.
   public init(_ level: Level, startingAt startTime: StoreTime) { (self.level, self.startTime) = (level, startTime) }
 
-  /// Creates the period of a time.
+  /// Creates the period that contains the given time.
   init(_ level: Level, of time: StoreTime) {
     self.init(level, startingAt: level.length.map { time.rounded(downTo: $0) } ?? StoreTime(microseconds: 0))
   }

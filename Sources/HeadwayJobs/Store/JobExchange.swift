@@ -319,7 +319,7 @@ public struct WorkerDescription: Hashable, Codable, Sendable {
   /// Returns whether the worker serves a queue.
   ///
   /// - Parameter queue: The name of the queue.
-  /// - Returns: Whether it is one of the ``queues``, or matches one of the ``queuePatterns``.
+  /// - Returns: Whether the queue is one of the ``queues``, or matches one of the ``queuePatterns``.
   public func serves(_ queue: String) -> Bool {
     queues.contains(queue) || queuePatterns.contains { QueuePattern($0).matches(queue) }
   }

@@ -238,7 +238,7 @@ public struct JobStoreAccess: Sendable {
   /// A store can end the search before it has found enough jobs. In that case, the page has fewer IDs, or none, and
   /// ``JobIDPage/next`` continues the search.
   ///
-  /// The default implementation reads all jobs of the filter.
+  /// The default implementation reads all jobs that match the filter.
   ///
   /// - Parameters:
   ///   - filter: The jobs to find.

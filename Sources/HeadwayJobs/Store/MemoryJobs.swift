@@ -231,7 +231,7 @@
   /// Removes a worker.
   ///
   /// - Parameter worker: The identity of the worker.
-  /// - Returns: Whether it existed.
+  /// - Returns: Whether the worker existed.
   public mutating func remove(_ worker: WorkerID) -> Bool {
     dead.remove(worker)
     stopped.remove(worker)

@@ -277,10 +277,10 @@ final class PostgresSession {
   private struct Command {
     let sql: String
     var isPreparation = false
-    /// Whether it executes a statement that was prepared earlier.
+    /// Whether the command executes a statement that was prepared earlier.
     var isPrepared = false
 
-    /// Whether it sets the mode of a transaction, which a standby rejects.
+    /// Whether the command sets a mode of a transaction that a standby rejects.
     var isForWriting: Bool { sql == SessionSQL.begin || sql == SessionSQL.writing }
   }
 

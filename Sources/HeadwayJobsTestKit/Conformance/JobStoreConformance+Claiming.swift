@@ -24,7 +24,7 @@ extension JobStoreConformance {
       try probe.expect(job.firstClaimedTime, probe.store.now, "when it was first claimed")
       try probe.expect(try await probe.record(id), job, "the stored job")
     },
-    JobStoreCheck("J30: no job is claimed twice, and the number of claimed jobs is at most the requested one") {
+    JobStoreCheck("J30: no job is claimed twice, and a claim returns at most as many jobs as requested") {
       probe in
       var ids: [JobID] = []
       for _ in 0..<5 { ids.append(try await probe.enqueue()) }
@@ -100,7 +100,8 @@ extension JobStoreConformance {
       try probe.expect(try await probe.store.beat(third, running: []).isRegistered, true, "whether the last one is")
       try probe.expect(try await probe.claim(1, by: first).count, 0, "the number of jobs for the removed worker")
     },
-    JobStoreCheck("J100: jobs of a paused queue are not claimed until it is resumed, and otherwise it works") { probe in
+    JobStoreCheck("J100: jobs in a paused queue are not claimed until the queue is resumed, but running jobs can end") {
+      probe in
       let worker = try await probe.register()
       try await probe.enqueue()
       let running = try await probe.claimOne(by: worker)

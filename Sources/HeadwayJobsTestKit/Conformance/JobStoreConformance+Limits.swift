@@ -4,7 +4,7 @@ import Synchronization
 
 extension JobStoreConformance {
   static let limits = [
-    JobStoreCheck("J80: the limit of a queue applies to all workers together, until it is changed") { probe in
+    JobStoreCheck("J80: a queue's limit applies to all workers together, until the limit is changed") { probe in
       let ids = try await probe.enqueueBatch(of: 6)
       let other = try await probe.enqueue(options: [.queue("other")])
       try probe.expect(

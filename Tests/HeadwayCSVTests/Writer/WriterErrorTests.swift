@@ -58,7 +58,7 @@ import Testing
     #expect(error.code == .cannotWrite && error.systemErrorNumber == EBADF && error.path == "/dev/fd/\(descriptor)")
   }
 
-  @Test("O10: a row after the end stops the process with a message") func rowAfterTheEnd() async {
+  @Test("O10: writing a row after finish() stops the process with a message") func rowAfterTheEnd() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let writer = CSVWriter(columns: ["id"])
       try writer.finish()

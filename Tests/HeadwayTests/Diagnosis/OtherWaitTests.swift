@@ -38,9 +38,8 @@ import Testing
     token.invalidate()
   }
 
-  @Test("W8, Q13: a wait for a place that one of several operations can free is not a cycle") func otherPlace()
-    async throws
-  {
+  @Test("W8, Q13: a wait for a place in the queue is not a cycle if another operation can also free a place")
+  func otherPlace() async throws {
     let (queue, full) = (OperationQueue(), OperationQueue())
     full.maxOperationCount = 2
     let caller = TaskOperation { try await full.addOperationWhenBelowLimit {} }

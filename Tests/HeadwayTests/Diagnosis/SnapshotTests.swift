@@ -131,7 +131,7 @@ import Glibc
     try await queue.untilAllOperationsAreFinished()
   }
 
-  @Test("Q18: a negative number of operations is a programmer's error")
+  @Test("Q18: a negative number of operations is a programming error")
   func negative() async {
     await #expect(processExitsWith: .failure) { _ = OperationQueue().snapshot(maxOperationCount: -1) }
   }

@@ -89,7 +89,7 @@ struct Observation {
     told = values
   }
 
-  /// K2: notifies of the values that have changed.
+  /// K2: notifies the observers of the values that have changed.
   mutating func change(_ values: [Value]) {
     guard let last, !hasEnded else { return }
     told += zip(values, last).filter { $0 != $1 }.map(\.0)

@@ -125,7 +125,8 @@ extension RealProgram {
     func observe<Value>(
       _ keyPath: KeyPath<Headway.Operation, Value>, _ told: @escaping @Sendable (Value) -> Observation.Value
     ) -> KeyValueObservation {
-      // Observers are notified of a posted change even if the value is the same; the model notifies of changes only.
+      // Observers are notified of a posted change even if the value is the same. The model reports only different
+      // values.
       let last = Mutex<Observation.Value?>(nil)
       return operation.observe(keyPath, options: [.initial, .new]) { _, change in
         guard let value = change.newValue.map(told) else { return }

@@ -234,7 +234,7 @@ import Testing
     try await second.untilFinished()
   }
 
-  @Test("X4: limits without starts or time are programmer's errors") func misuse() async throws {
+  @Test("X4: limits without starts or time are programming errors") func misuse() async throws {
     await #expect(processExitsWith: .failure) { _ = RateLimit(0, per: .seconds(1)) }
     await #expect(processExitsWith: .failure) { _ = RateLimit(1, per: .zero) }
     await #expect(processExitsWith: .failure) { _ = RateLimit(1, per: .seconds(1), burst: 0) }

@@ -65,7 +65,9 @@ import Testing
     for queue in queues { try await queue.untilAllOperationsAreFinished() }
   }
 
-  @Test("X1: an operation that needs many resources is not overtaken by later ones that need one of them")
+  @Test(
+    "X1: an operation that needs many resources is not overtaken by a later operation that needs one of these resources"
+  )
   func noStarvation() async throws {
     let (queue, go, order) = (OperationQueue(), Gate(), EventRecorder<String>())
     let holder = operation(["left"]) { go.wait() }
@@ -103,7 +105,7 @@ import Testing
     try await waiting.untilSucceeded()
   }
 
-  @Test("X1, Q4: an operation of a suspended queue holds no resource, and gets it after it was resumed")
+  @Test("X1, Q4: an operation in a suspended queue holds no resource, and acquires it after the queue is resumed")
   func suspended() async throws {
     let (busy, queue, go) = (OperationQueue(), OperationQueue(), Gate())
     let holder = operation(["suspended"]) { go.wait() }
@@ -193,7 +195,7 @@ import Testing
     try await queue.untilAllOperationsAreFinished()
   }
 
-  @Test("X1: a name that is both exclusive and shared is a programmer's error") func misuse() async throws {
+  @Test("X1: a name that is both exclusive and shared is a programming error") func misuse() async throws {
     await #expect(processExitsWith: .failure) {
       BlockOperation {}.policy = OperationPolicy(exclusiveResources: ["a"], sharedResources: ["a"])
     }

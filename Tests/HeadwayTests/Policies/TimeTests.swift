@@ -220,7 +220,7 @@ import Testing
     #expect(count.value == 1_000)
   }
 
-  @Test("X3: changing a policy after adding, negative times and a clock of a busy queue are programmer's errors")
+  @Test("X3: changing a policy after adding, negative times and a clock of a busy queue are programming errors")
   func misuse() async throws {
     await #expect(processExitsWith: .failure) {
       let operation = BlockOperation {}

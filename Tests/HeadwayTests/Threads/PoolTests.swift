@@ -163,7 +163,9 @@ import Testing
     }
   }
 
-  @Test("T2: an endless stream of short work in one queue does not keep out that of another") func stream() {
+  @Test(
+    "T2: an endless stream of short operations in one queue does not prevent another queue's operations from running")
+  func stream() {
     let (busy, other) = (OperationQueue(), OperationQueue())
     let isOver = Atomic<Bool>(false)
     @Sendable func goOn() {

@@ -107,7 +107,7 @@ final class Batch: @unchecked Sendable {
   ///
   /// The queue removes the batch after it has collected the published results.
   private(set) var isEnded = false
-  /// The lowest level of priority among the operations in the batch, and the sequence number of the last one.
+  /// The lowest level of priority among the operations in the batch, and the sequence number of its last operation.
   private(set) var lowestLevel = 0
   private(set) var lastSequence: UInt64 = 0
   /// When the thread took the batch, in nanoseconds of uptime.

@@ -144,7 +144,7 @@ extension OperationQueue {
 
   /// Closes a batch, then performs the effects that remain after the end of its last operation.
   ///
-  /// The thread holds nothing of the queue while it performs them.
+  /// While the thread performs them, it holds neither the lock nor a slot of the queue.
   private func performEffects(of operation: Operation, closing batch: Batch) {
     update(collectingBatches: true, leaving: &batch.effects) { $0.admission.close(batch) }
     // The operation and its work are released after the completion block has run, as between two operations.

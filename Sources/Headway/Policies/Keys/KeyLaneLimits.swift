@@ -101,7 +101,7 @@ struct KeyLaneLimits {
   /// How an operation has started, which is needed when its result is noted.
   struct Start {
     fileprivate let breakerNumber: Int
-    /// Whether it is the probe of the circuit breaker.
+    /// Whether the operation that starts is the probe of the circuit breaker.
     fileprivate var isProbe: Bool
   }
 

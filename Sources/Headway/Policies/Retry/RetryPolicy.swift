@@ -39,7 +39,7 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   public var backoff: Backoff
   /// How random their length is.
   public var jitter: Jitter
-  /// The maximum time from the beginning of the first attempt to the beginning of the last one; nil for no limit.
+  /// The maximum time from the beginning of the first attempt to the beginning of the last attempt; nil for no limit.
   ///
   /// If a pause would end after this time, or if this time has passed when the operation can continue, there is no
   /// further attempt.
@@ -60,7 +60,7 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   ///   - maxAttemptCount: The maximum number of attempts, including the first one.
   ///   - backoff: How long the pauses are.
   ///   - jitter: How random their length is.
-  ///   - maxElapsedTime: The maximum time from the beginning of the first attempt to the beginning of the last one.
+  ///   - maxElapsedTime: The maximum time from the beginning of the first attempt to the beginning of the last attempt.
   ///   - maxRequestedDelay: The longest pause that an error may request.
   ///   - keepsSlot: Whether the operation keeps its concurrency slot and its resources during a pause.
   /// - Precondition: `maxAttemptCount` is 1 or more, no duration is negative, a factor is 1 or more, and a list of

@@ -29,7 +29,7 @@
   /// Definitions of schedules that were decoded before the transaction.
   var knownDefinitions: ScheduleRow.KnownDefinitions { get }
 
-  /// Reads the jobs of a filter and locks their rows if transactions overlap.
+  /// Reads the jobs that match a filter and locks their rows if transactions overlap.
   var reader: Reader { get }
 
   /// Executes a statement and returns its rows.

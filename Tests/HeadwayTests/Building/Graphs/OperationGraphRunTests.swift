@@ -251,7 +251,7 @@ import Testing
     _ = token
   }
 
-  @Test("progress that is first requested after the end has counted the nodes") func lateProgress() throws {
+  @Test("a progress that is first read after the graph has finished has counted all nodes") func lateProgress() throws {
     let operation = try OperationGraph { graph in
       for _ in 0..<12 { graph.addNode {} }
     }.makeOperation()

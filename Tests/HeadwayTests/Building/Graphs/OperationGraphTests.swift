@@ -269,7 +269,7 @@ import Testing
 
   enum ForeignUse: String, CaseIterable, Codable, Sendable { case predecessor, edge, name, description }
 
-  @Test("using a node of another graph is a programmer's error", arguments: ForeignUse.allCases)
+  @Test("using a node of another graph is a programming error", arguments: ForeignUse.allCases)
   func foreignNode(use: ForeignUse) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [use] in
       var nodes: [OperationGraph.Node] = []

@@ -128,7 +128,7 @@ import Testing
     withExtendedLifetime((token, ofCount)) {}
   }
 
-  @Test("B4, K2: the observers of the last operation are notified even if those of the group block")
+  @Test("B4, K2: observers of the last operation are notified even if observers of the group block")
   func lastObservers() async {
     let (goOn, told) = (Gate(), Gate())
     let member = BlockOperation {}

@@ -29,7 +29,7 @@ import Testing
     #expect(queue.progress.isFinished && queue.progress.fractionCompleted == 1)
   }
 
-  @Test("Q10: a progress that is first read before the start counts with its fraction", arguments: [1, -1])
+  @Test("Q10: a progress that is first read before its operation starts counts with its fraction", arguments: [1, -1])
   func before(limit: Int) {
     let queue = Self.tracked(total: 2, limit: limit)
     let (operation, begun, go) = Self.heldOperation()
@@ -153,7 +153,8 @@ import Testing
     #expect(queue.progress.completedUnitCount == 1)
   }
 
-  @Test("Q10: a progress that is first read after the end is not part of a queue's progress") func after() {
+  @Test("Q10: a progress that is first read after its operation has finished is not part of the queue's progress")
+  func after() {
     let queue = Self.tracked(total: 2)
     let operation = BlockOperation {}
     queue.addOperations([operation], waitUntilFinished: true)

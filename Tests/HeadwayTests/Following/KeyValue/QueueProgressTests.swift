@@ -252,7 +252,7 @@ import Testing
     #expect(progress.completedUnitCount == 40_000 && progress.isFinished)
   }
 
-  @Test("Q10: cancel, pause, and resume call their handlers once, including those of children") func handlers() {
+  @Test("Q10: cancel, pause, and resume call each handler once, including the handlers of children") func handlers() {
     let record = EventRecorder<String>()
     func observe(_ progress: OperationProgress, as name: String) {
       progress.cancellationHandler = { record.record("\(name) cancelled") }

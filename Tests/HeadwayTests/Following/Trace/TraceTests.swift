@@ -8,7 +8,7 @@ import Testing
 
 /// Each test has its own process: a trace includes all queues of the process and keeps operation errors.
 @Suite("Traces", .hangLimit) struct TraceTests {
-  /// The operations of the queue with a name.
+  /// Returns the operations of the queue with the given name.
   private static func operations(of name: String, in recording: TraceRecording) -> [TraceRecording.Operation] {
     recording.operations.filter { $0.queue.map { recording.queues[$0].name } == name }
   }
@@ -383,7 +383,7 @@ import Testing
     }
   }
 
-  @Test("Q19: a second trace, or one without capacity, is a programmer's error; a trace ends when it is released")
+  @Test("Q19: a second trace, or one without capacity, is a programming error; a trace ends when it is released")
   func misuse() async {
     await #expect(processExitsWith: .failure) {
       let trace = Trace.start()

@@ -108,7 +108,7 @@ import Testing
     #expect(record.events == [1, 2, 3])
   }
 
-  @Test("Q8: an operation before the barrier that depends on a later one waits with the barrier until it is cancelled")
+  @Test("Q8: an operation that precedes a barrier and depends on a later operation waits until it is cancelled")
   func dependencyAcross() {
     let queue = OperationQueue()
     let record = EventRecorder<Int>()

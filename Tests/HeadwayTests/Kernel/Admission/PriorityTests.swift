@@ -20,7 +20,9 @@ import Testing
     #expect(BlockOperation {}.queuePriority == .normal)
   }
 
-  @Test("P2: ready operations start by priority, those of equal priority in insertion order", arguments: 1...5)
+  @Test(
+    "P2: ready operations start by priority, and operations of equal priority start in insertion order",
+    arguments: 1...5)
   func order(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let queue = OperationQueue(limit: 1)

@@ -17,7 +17,7 @@ import Testing
     queue.state.withLock { $0.admission.waitingBlocks.count }
   }
 
-  @Test("P2, Q5: blocks run in insertion order among other operations, after those of a higher priority")
+  @Test("P2, Q5: blocks and operations run in insertion order, after operations of a higher priority")
   func order() {
     let queue = suspendedQueue()
     queue.maxConcurrentOperationCount = 1

@@ -134,7 +134,7 @@ import Testing
     #expect(order.events == ["1", "3", "4"] && operations.allSatisfy { $0.isFinished } && queue.operationCount == 0)
   }
 
-  @Test("O2: an operation ends a later one of its batch") func endsNext() {
+  @Test("O2: an operation ends a later operation of its batch") func endsNext() {
     let next = Work { [order] _ in order.record("never") }
     queue.addOperation(
       Work { operation in

@@ -46,7 +46,7 @@ import Testing
         counts.record(change.newValue!)
       }
       queue.waitUntilAllOperationsAreFinished()
-      // The thread that is notifying can notify of the last one.
+      // Another thread might be notifying the observer, and can also notify it of the last change.
       #expect(eventually { counts.count == 0 || counts.events.last == 0 }, "round \(round)")
       let values = counts.events
       let first = values.first ?? 0

@@ -142,7 +142,7 @@ import Testing
 
   // MARK: The outcome
 
-  @Test("B5: an error that is recorded after the end changes nothing") func recordedLate() {
+  @Test("B5: an error that is recorded after the operation has finished changes nothing") func recordedLate() {
     let operation = AsynchronousOperation()
     operation.start()
     operation.finish()

@@ -48,7 +48,8 @@ import Testing
     }
   }
 
-  @Test("P2, Q3: with a limit of 1, a more urgent operation starts next, and one of equal priority last")
+  @Test(
+    "P2, Q3: with a limit of 1, a more urgent operation starts next, and an operation of equal priority starts last")
   func urgent() {
     for _ in 0..<20 {
       ran.removeAll()

@@ -65,7 +65,7 @@ import Testing
     #expect(operation.isCancelled && operation.isFinished)
   }
 
-  @Test("B1: adding a block to an executing or finished operation is a programmer's error", arguments: [true, false])
+  @Test("B1: adding a block to an executing or finished operation is a programming error", arguments: [true, false])
   func addingLate(isRunning: Bool) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [isRunning] in
       let operation = BlockOperation(name: "parse")
@@ -94,7 +94,7 @@ import Testing
   }
 
   // Between the start and the moment when the blocks are taken; if it were accepted, it would not run.
-  @Test("B1: adding a block as soon as the operation executes is a programmer's error") func addingAtTheStart() async {
+  @Test("B1: adding a block as soon as the operation executes is a programming error") func addingAtTheStart() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let operation = BlockOperation(name: "parse")
       let token = operation.observe(\.isExecuting) { operation, _ in

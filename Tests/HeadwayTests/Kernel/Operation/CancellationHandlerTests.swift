@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test("C6: cancelling after the end does not change the outcome") func afterTheEnd() {
+  @Test("C6: cancelling an operation that has finished does not change its outcome") func afterTheEnd() {
     let operation = BlockOperation {}
     operation.start()
     operation.cancel()

@@ -94,7 +94,7 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("D5: an operation that depends on itself is a programmer's error") func itself() async {
+  @Test("D5: an operation that depends on itself is a programming error") func itself() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let operation = BlockOperation {}
       operation.name = "ouroboros"

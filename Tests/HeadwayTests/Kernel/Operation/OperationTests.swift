@@ -60,7 +60,7 @@ import Testing
     #expect(operation.runs.load(ordering: .relaxed) == 0)
   }
 
-  @Test("O5: start() on an operation that is not ready is a programmer's error that names it")
+  @Test("O5: start() on an operation that is not ready is a programming error that names it")
   func startNotReady() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let operation = BlockOperation {}
@@ -71,7 +71,7 @@ import Testing
     #expect(result.message.contains("start() on “parse” (pending), which is not ready"))
   }
 
-  @Test("O5: start() on an executing operation is a programmer's error that names it") func startExecuting() async {
+  @Test("O5: start() on an executing operation is a programming error that names it") func startExecuting() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       final class Restarting: Headway.Operation, @unchecked Sendable {
         override func main() { start() }
@@ -83,7 +83,7 @@ import Testing
     #expect(result.message.contains("start() on “again” (executing), which is executing"))
   }
 
-  @Test("O5: calling start() on an operation in a queue is a programmer's error") func startEnqueued() async {
+  @Test("O5: calling start() on an operation in a queue is a programming error") func startEnqueued() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let queue = OperationQueue()
       queue.isSuspended = true

@@ -136,7 +136,7 @@ import Testing
     #expect(Set(classes.events) == [.background, .normal])
   }
 
-  @Test("P5, Q16: a thread of the old class that arrives late leaves its place to one of the new class")
+  @Test("P5, Q16: a thread of the old class that arrives late leaves its place to a thread of the new class")
   func lateHelper() {
     let executor = ClassedExecutor()
     let counter = Counter()

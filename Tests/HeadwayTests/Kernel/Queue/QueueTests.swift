@@ -41,7 +41,7 @@ import Testing
 
     var reason: String {
       switch self {
-      case .sameQueue, .otherQueue, .twiceInBatch: "it is in a queue already (or is twice in the list)"
+      case .sameQueue, .otherQueue, .twiceInBatch: "it is in a queue already (or occurs twice in the list)"
       case .executing: "it is executing"
       case .finished, .ranAndCancelled: "it has finished: an operation runs once, make a new one"
       }
@@ -176,7 +176,7 @@ import Testing
     #expect(after.most == 1)
   }
 
-  @Test("Q3: a limit below -1 is a programmer's error") func belowDefault() async {
+  @Test("Q3: a limit below -1 is a programming error") func belowDefault() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let queue = OperationQueue()
       queue.name = "import"

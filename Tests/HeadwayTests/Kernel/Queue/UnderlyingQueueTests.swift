@@ -119,7 +119,7 @@ import Testing
     #expect(places.events == Array(repeating: isForDispatchQueue ? 2 : nil, count: 3))
   }
 
-  @Test("Q9: setting it while the queue holds operations is a programmer's error") func notEmpty() async {
+  @Test("Q9: setting it while the queue holds operations is a programming error") func notEmpty() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let queue = OperationQueue()
       queue.name = "busy"

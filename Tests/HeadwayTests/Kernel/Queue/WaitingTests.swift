@@ -90,7 +90,9 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("W1: a completion block that is set after the end is released immediately", arguments: [true, false])
+  @Test(
+    "W1: a completion block that is set after the operation has finished is released immediately",
+    arguments: [true, false])
   func setAfterEnd(isQueued: Bool) {
     let operation = BlockOperation {}
     if isQueued { OperationQueue().addOperations([operation], waitUntilFinished: true) } else { operation.start() }
