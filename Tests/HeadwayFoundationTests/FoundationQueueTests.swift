@@ -78,7 +78,7 @@ import Testing
     #expect(order.events == [4, 3, 2, 1, 0])
   }
 
-  @Test("C3: of five operations in a serial queue, only a cancelled one does not run") func cancelOne() {
+  @Test("C3: of five operations in a serial queue, all except the cancelled operation run") func cancelOne() {
     let queue = OperationQueue(limit: 1)
     let (end, ran) = (queue.occupy(), EventRecorder<Int>())
     let operations = (0..<5).map { number in BlockOperation { ran.record(number) } }
@@ -89,7 +89,8 @@ import Testing
     #expect(ran.events == [0, 1, 3, 4])
   }
 
-  @Test("C3: operations that are cancelled while they wait for more urgent ones do not run") func cancelByPriority() {
+  @Test("C3: operations that are cancelled while they wait for more urgent operations do not run")
+  func cancelByPriority() {
     let queue = OperationQueue(limit: 1)
     let (started, end, ran) = (Gate(), Gate(), EventRecorder<Int>())
     let operations = (0..<5).map { number in
@@ -188,7 +189,8 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("W2: when waiting for an operation returns, its queue has released it, immediately") func waitedForHasLeft() {
+  @Test("W2: when a wait for an operation returns, its queue has already released the operation")
+  func waitedForHasLeft() {
     let queue = OperationQueue()
     for _ in 0..<100 {
       let operation = BlockOperation {}

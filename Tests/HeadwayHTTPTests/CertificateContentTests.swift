@@ -9,7 +9,7 @@ import Testing
   }
 
   @Test(
-    "H2: a certificate is for its alternative names, whose first label can have an asterisk",
+    "H2: a certificate is valid for its alternative names, whose first label can have an asterisk",
     arguments: [
       ("a.example.org", true), ("A.Example.ORG.", true), ("example.org", false), ("a.b.example.org", false),
       ("xn--a.example.org", false), ("fo.example.com", false), ("foo.example.com", true), ("f-o.example.com", true),
@@ -20,7 +20,7 @@ import Testing
     #expect(try content(Self.names).isFor(host: host, address: nil) == isMatch)
   }
 
-  @Test("H2: a certificate is for its addresses") func addresses() throws {
+  @Test("H2: a certificate is valid for its addresses") func addresses() throws {
     let content = try content(Self.names)
     #expect(content.isFor(host: nil, address: [127, 0, 0, 1]))
     #expect(content.isFor(host: "localhost", address: [127, 0, 0, 1]), "NIOSSL compares the address, too")

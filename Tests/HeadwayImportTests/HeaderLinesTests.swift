@@ -73,7 +73,7 @@ struct HeaderLinesTests {
     }
   }
 
-  @Test("I15: the whole file counts: later text in a numeric column proves that the second line is a row")
+  @Test("I15: the whole file is examined: later text in a numeric column proves that the second line is a row")
   func wholeFile() throws {
     let rows = (0..<20_000).map { "row \($0),\($0),2.5\n" }.joined()
     for (last, rowCount) in [("", 20_000), ("x,min,h\n", 20_002)] {

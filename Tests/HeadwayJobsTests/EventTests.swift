@@ -77,7 +77,7 @@ import Testing
       ])
   }
 
-  @Test("J110: the jobs of a dead worker are rescued or have crashed")
+  @Test("J110: the events of a dead worker's jobs are rescues or crashes")
   func rescued() async throws {
     let workshop = Workshop()
     let recording = Recording(workshop.jobs)

@@ -69,7 +69,7 @@ import Testing
     #expect(state.claimer.noteClaimable("other") == false)
   }
 
-  @Test("J254: the places of idle queues are removed or used by other queues")
+  @Test("J254: places of idle queues are removed, or other queues use them")
   func idlePlaces() {
     var state = WorkerState(claimer: Claimer(queues: [], kinds: ["test": 1]), operationQueues: [])
     let queues = (0..<3).map { _ in OperationQueue() }
@@ -93,7 +93,7 @@ import Testing
     #expect(state.operationQueues.isEmpty && state.claimer.lanes.isEmpty)
   }
 
-  @Test("J253: a worker serves queues that match and appear while it runs")
+  @Test("J253: a worker also serves matching queues that appear while it runs")
   func newQueues() async throws {
     let worker = worker(nil, Sum.self)
     worker.serve(matching: "tenant-*", on: OperationQueue(maxConcurrentOperationCount: 4))

@@ -38,7 +38,7 @@ struct ThumbnailsTests {
     #expect(result.errors == ["headway: \u{FFFD}[31m: The folder can't be created. (File exists)"])
   }
 
-  @Test("R3: outdated thumbnails are created in subfolders with the same names as the pictures'")
+  @Test("R3: only outdated thumbnails are created again, in the same subfolders as the pictures")
   func upToDate() async throws {
     try writePictures("a.jpg", "b.PNG", "sub/deep/c.jpeg")
     try writePictures("tiny.png", width: 20, height: 10)

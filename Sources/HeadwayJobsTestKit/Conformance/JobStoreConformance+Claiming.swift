@@ -89,7 +89,7 @@ extension JobStoreConformance {
       try probe.expect(claimed.map(\.count), [1, 2, 0, 1, 1], "the numbers of claimed jobs")
       try probe.expect(claimed.map { $0.first?.queue }, ["first", "second", nil, "third", "first"], "the queues")
     },
-    JobStoreCheck("J34: each worker has a new identity, and one that was removed claims nothing") { probe in
+    JobStoreCheck("J34: each worker has a new identity, and a removed worker claims nothing") { probe in
       let first = try await probe.register()
       try await probe.store.unregister(first, isRunningCode: false)
       let second = try await probe.register(in: probe.fixture.openAgain())

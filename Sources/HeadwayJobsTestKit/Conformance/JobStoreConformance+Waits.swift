@@ -68,7 +68,7 @@ extension JobStoreConformance {
       try await probe.pass(.seconds(31))
       try probe.expect(try await probe.stored(id).reason?.code, .expired, "the reason")
     },
-    JobStoreCheck("J228: a job that becomes due by a command runs early, waits again, and still receives its signal") {
+    JobStoreCheck("J228: a job that a command makes due runs early, waits again, and still receives its signal") {
       probe in
       let id = try await probe.enqueue()
       let worker = try await probe.register()

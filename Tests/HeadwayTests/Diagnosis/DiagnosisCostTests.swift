@@ -46,7 +46,7 @@ import Testing
     #expect(operations.allSatisfy { $0.isFinished })
   }
 
-  @Test("D6, W4: waiting inside an operation for a chain of 20,000 that runs during the search is not a cycle")
+  @Test("D6, W4: waiting in an operation for 20,000 chained operations that run during the search is not a cycle")
   func wait() {
     let (queue, other) = (OperationQueue(), OperationQueue())
     let goOn = Gate()

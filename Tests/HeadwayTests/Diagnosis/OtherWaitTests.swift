@@ -72,7 +72,7 @@ import Testing
   enum First: CaseIterable, Sendable { case finished, succeeded }
 
   @Test(
-    "W6, W8: a wait for the first of several operations is in a cycle only if all of these operations are",
+    "W6, W8: a wait for the first of several operations is part of a cycle only if all of them are part of it",
     arguments: First.allCases)
   func first(_ way: First) async throws {
     let queue = OperationQueue()

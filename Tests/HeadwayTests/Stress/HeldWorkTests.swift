@@ -64,7 +64,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("K2, Q10: an observer that is notified of another operation's unit can wait for it, too")
+  @Test("K2, Q10: an observer that is notified of another operation's unit can also wait for that operation")
   func progressOfMany() {
     for _ in 0..<100 {
       let queue = OperationQueue(limit: 2)
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(
-    "T2, Q3: a deinit with an operation of a batch can wait for the next one, which other threads run",
+    "T2, Q3: a deinit can wait for the next operation of a batch, which other threads run",
     arguments: ["through the library", "otherwise"])
   func freedWithOperation(waits: String) {
     let queue = OperationQueue(limit: 1)

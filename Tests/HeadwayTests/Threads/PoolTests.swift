@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test("T2: 64 operations that block in as many queues overlap, twice") func manyQueues() async throws {
+  @Test("T2: 64 operations that block in 64 queues overlap, twice") func manyQueues() async throws {
     await #expect(processExitsWith: .success) {
       for _ in 0..<2 {
         let meeting = Meeting(of: 64)
@@ -126,7 +126,7 @@ import Testing
   }
 
   // This runs in its own process, where nothing else runs.
-  @Test("T2, T3: the next step of a queue's task counts as that queue's work, and other queues' work is not kept out")
+  @Test("T2, T3: the next step of a task counts as its queue's work, and does not keep out other queues' work")
   func busyParts() async {
     await #expect(processExitsWith: .success) {
       let (busy, other, spinning) = (OperationQueue(), OperationQueue(), Spinning())

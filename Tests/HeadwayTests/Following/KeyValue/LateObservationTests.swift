@@ -172,7 +172,7 @@ import Testing
     withExtendedLifetime((ofPriority, ofDependencies)) {}
   }
 
-  @Test("K2: a prior observer that is added late is notified of each later change before it happens, and of no other")
+  @Test("K2: a prior observer that is added late is notified of each later change before it occurs, and of no other")
   func prior() {
     final class OwnState: Operation, @unchecked Sendable {
       private let phase = Atomic(0)

@@ -214,7 +214,8 @@ import Testing
     #expect(result.message.contains("is not ready"))
   }
 
-  @Test("O2: no readiness is lost if many threads post it concurrently") func readinessFromManyThreads() {
+  @Test("O2: no change of readiness is lost if many threads post changes concurrently") func readinessFromManyThreads()
+  {
     for _ in 0..<50 {
       let queue = OperationQueue()
       let operation = HeldOperation()

@@ -127,7 +127,8 @@ import Testing
     token.invalidate()
   }
 
-  @Test("Q10: observers are notified at most 100 times, however many threads complete units") func toldRarelyByMany() {
+  @Test("Q10: observers are notified at most 100 times, regardless of how many threads complete units")
+  func toldRarelyByMany() {
     let queue = OperationQueue(limit: 8)
     queue.progress.totalUnitCount = 20_000
     let told = EventRecorder<Int>()
@@ -296,7 +297,7 @@ import Testing
     #expect(progress.isFinished)
   }
 
-  @Test("Q10: the last call of a handler that pauses or resumes decides, and parts agree") func veto() {
+  @Test("Q10: the last pause or resume that a handler calls takes effect, and the parts follow it") func veto() {
     let whole = OperationProgress(totalUnitCount: 2)
     let part = OperationProgress(totalUnitCount: 1, parent: whole, pendingUnitCount: 1)
     whole.pausingHandler = { [unowned whole] in whole.resume() }

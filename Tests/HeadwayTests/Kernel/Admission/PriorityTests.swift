@@ -71,7 +71,7 @@ import Testing
     #expect(record.events == Array(0..<9))
   }
 
-  @Test("P2: a change while the operation waits takes effect", arguments: ["limit 1", "suspended"])
+  @Test("P2: changing the priority of a waiting operation takes effect", arguments: ["limit 1", "suspended"])
   func change(kind: String) {
     let queue = OperationQueue(limit: 1)
     let record = EventRecorder<Int>()
@@ -91,7 +91,8 @@ import Testing
     #expect(record.events == [4, 2, 5, 1, 3, 0])
   }
 
-  @Test("P2: a change before the operation is ready takes effect when it becomes ready") func changeBeforeReady() {
+  @Test("P2: changing the priority of an operation that is not ready takes effect when it becomes ready")
+  func changeBeforeReady() {
     let queue = OperationQueue(limit: 1)
     let record = EventRecorder<Int>()
     let end = queue.occupy()

@@ -56,7 +56,7 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("C7: handlers are released when the operation finishes without calling them") func letGo() {
+  @Test("C7: handlers that were not called are released when the operation finishes") func letGo() {
     weak var held: Crowd?
     let operation = BlockOperation {}
     do {

@@ -5,7 +5,7 @@ import Testing
 @testable import Headway
 
 /// The steps of the end of an operation, and the state that other threads see between them.
-@Suite("Steps of the end", .hangLimit) struct EndStepTests {
+@Suite("Individual steps of an operation's end", .hangLimit) struct EndStepTests {
   // Does not run a queue's operations itself: the test ends them.
   private let executor = VisitExecutor()
 

@@ -14,7 +14,7 @@ import Testing
     func reload() -> String { "reloaded" }
   }
 
-  @Test("B2: calls a method of an object with an argument") func calls() {
+  @Test("B2: an invocation calls a method of an object with an argument") func calls() {
     let controller = Controller()
     let operation = InvocationOperation(target: controller, method: Controller.performLongRunningTask, argument: 3)
     OperationQueue().addOperations([operation], waitUntilFinished: true)
@@ -43,7 +43,7 @@ import Testing
     #expect(refuse.error as? Mishap == Mishap(name: "7"))
   }
 
-  @Test("B2: a method without arguments") func withoutArguments() throws {
+  @Test("B2: an invocation can call a method without arguments") func withoutArguments() throws {
     let operation = InvocationOperation(target: Controller(), method: Controller.reload)
     operation.start()
     #expect(try operation.result?.get() == "reloaded")

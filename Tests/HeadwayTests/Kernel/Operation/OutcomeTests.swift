@@ -56,7 +56,7 @@ import Testing
     #expect(running.error is Mishap)
   }
 
-  @Test("B5, D3: requiring a failed operation leads to failure; requiring a cancelled one to cancellation")
+  @Test("B5, D3: requiring a failed operation leads to failure, and requiring a cancelled operation to cancellation")
   func dependents() {
     for isCancelled in [true, false] {
       let failedDependency = SelfAware { operation in

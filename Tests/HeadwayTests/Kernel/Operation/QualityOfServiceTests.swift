@@ -118,7 +118,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P5: a ready operation is raised, too, unless a worker of its queue's class has taken it") func raisedReady() {
+  @Test("P5: a ready operation is also raised, unless a worker of its queue's class has taken it") func raisedReady() {
     let queue = OperationQueue()
     queue.qualityOfService = .background
     let ends = (0..<8).map { _ in queue.occupy() }
@@ -169,7 +169,7 @@ import Testing
     #expect(ran.events == ["third", "second", "first"])
   }
 
-  @Test("P3: properties") func properties() {
+  @Test("P3: the properties for qualities of service have the expected values") func properties() {
     let (operation, queue) = (BlockOperation {}, OperationQueue())
     #expect(operation.qualityOfService == .default && queue.qualityOfService == .default)
     for quality in QualityOfService.allCases {

@@ -109,7 +109,7 @@ import Testing
     #expect(dependents.elements.first?.operation === one && dependents.elements.last?.operation === another)
   }
 
-  @Test("D3, O8: an operation keeps nothing of dependents that no longer wait for it")
+  @Test("D3, O8: an operation keeps no memory for dependents that no longer wait for it")
   func requirementsLeave() {
     let required = BlockOperation {}
     let listed = { required.links.withLock { $0.details?.pointee.successDependents?.elements.count } }

@@ -222,7 +222,7 @@ import Testing
     #expect(record.events == [1, 2])
   }
 
-  @Test("W5: 200 operations that each wait for a nested one do not starve the pool", arguments: [1, 2, 3])
+  @Test("W5: 200 operations that each wait for a nested operation do not starve the pool", arguments: [1, 2, 3])
   func nest(queueCount: Int) {
     let queues = (0..<queueCount).map { _ in OperationQueue() }
     let record = EventRecorder<Int>()
@@ -246,7 +246,7 @@ import Testing
     }
   }
 
-  @Test("W5: a tree where every operation waits for two nested ones") func tree() {
+  @Test("W5: a tree in which every operation waits for two nested operations does not starve the pool") func tree() {
     let queue = OperationQueue()
     let leaves = Atomic<Int>(0)
     @Sendable func grow(_ level: Int) {
