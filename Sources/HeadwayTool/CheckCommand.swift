@@ -9,9 +9,9 @@ struct CheckCommand: AsyncParsableCommand {
     commandName: "check",
     abstract: "Check a GTFS feed against the GTFS reference, without importing it.",
     discussion: """
-      Prints the errors in the feed, and then the warnings, each with some of the rows concerned. A feed is a folder \
-      or a zip archive, or the URL of an archive, which is downloaded to a temporary folder and \
-      removed at the end. The feed is read into a temporary database, which needs about as much space as the feed.
+      Prints the errors in the feed, and then the warnings, each with some of the affected rows. A feed is a folder, a \
+      zip archive, or the URL of an archive. An archive with a URL is downloaded to a temporary folder, which is \
+      removed after the check. The feed is read into a temporary database, which needs about as much space as the feed.
 
       EXAMPLES:
         headway check vbb-2020

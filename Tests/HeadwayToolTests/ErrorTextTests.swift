@@ -33,7 +33,7 @@ struct ErrorTextTests {
     #expect(
       ToolExit.description(of: error)
         == "db: The database refused. (database is locked) Another program is writing to it: run the same command "
-        + "when that has ended; what was committed stays.")
+        + "when that program has ended. Committed rows stay in the table.")
   }
 }
 #endif

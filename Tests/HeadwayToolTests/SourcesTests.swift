@@ -51,7 +51,7 @@ struct SourcesTests {
       try people(1...3, name)
     }
     let ofFolder = try await Tool.run("import", "data", "db", "--progress", "plain", in: folder)
-    let advice = "To import files in a folder inside, name that folder."
+    let advice = "To import the files in a subfolder, specify the subfolder."
     #expect(ofFolder.errors.first == "headway: data/more/c.csv and one more file are not imported. \(advice)")
     #expect(try folder.query("SELECT count(*) FROM sqlite_master WHERE name = 'c'", in: "db") == [["0"]])
     try zip([("b.CSV", "id\n1\n"), ("more/c.csv", "id\n1\n"), ("more/notes.md", "No table.\n")], to: "all.zip")
