@@ -29,12 +29,12 @@
   /// The stored form of the first limit's key, which determines the turn of the job.
   public var key: String? { limit?.key }
 
-  /// Whether this job comes before another one.
+  /// Whether this job comes before another job.
   public func comes(before other: ClaimCandidate) -> Bool {
     priority == other.priority ? position < other.position : priority > other.priority
   }
 
-  /// Whether this job comes before another one in the order of keys, and then of places.
+  /// Whether this job comes before another job in the order of keys, and then of places.
   public func comesByKey(before other: ClaimCandidate) -> Bool {
     guard let key, let otherKey = other.key, !key.utf8.elementsEqual(otherKey.utf8) else {
       return position < other.position

@@ -9,9 +9,9 @@ struct KeyRing {
   private enum Phase {
     /// The heavy jobs whose limits have kept units or tokens for them since earlier claims.
     case heavy(ArraySlice<JobID>)
-    /// The keys after the one that was served last before the claim.
+    /// The keys after the key that was served last before the claim.
     case behind(String?)
-    /// The keys up to that one.
+    /// The keys up to the key that was served last before the claim.
     case upTo(String?)
     /// The keys that have been served in this claim.
     case again

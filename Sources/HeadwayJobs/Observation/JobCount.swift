@@ -21,7 +21,7 @@ public struct JobCount: Hashable, Sendable {
 }
 
 extension Jobs {
-  /// Counts jobs up to a limit, without reading many others.
+  /// Counts jobs up to a limit, without reading many other jobs.
   ///
   /// ```swift
   /// let retrying = try await jobs.count(JobFilter(states: [.retrying]))

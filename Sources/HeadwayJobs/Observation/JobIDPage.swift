@@ -50,7 +50,7 @@ public struct JobIDPage: Hashable, Sendable {
 }
 
 extension Jobs {
-  /// Returns the IDs of jobs, newest first, without reading many others.
+  /// Returns the IDs of jobs, newest first, without reading many other jobs.
   ///
   /// ```swift
   /// var end: JobID?

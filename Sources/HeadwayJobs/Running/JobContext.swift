@@ -137,7 +137,7 @@ public final class JobContext: Sendable {
     }
   }
 
-  /// Begins a step and returns its value if an earlier attempt has stored one.
+  /// Begins a step, and returns its value if an earlier attempt has stored a value.
   ///
   /// - Parameters:
   ///   - name: The name of the step.

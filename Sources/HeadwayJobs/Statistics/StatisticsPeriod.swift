@@ -1,4 +1,4 @@
-/// A time that a store has statistics of.
+/// A period for which a store has statistics.
 ///
 /// See `Docs/decisions/0057-statistics-of-jobs.md`.
 @_spi(JobStore) public struct StatisticsPeriod: Hashable, Sendable {

@@ -46,7 +46,7 @@
 
   // MARK: Keys
 
-  /// Returns the job that holds each key, or nil if none does.
+  /// Returns the job that holds each key, or nil if no job holds it.
   ///
   /// If the caller replaces the jobs, unfinished ones are locked.
   func holders(of keys: [UniqueKey], toReplace: Bool) throws -> [JobID?]

@@ -233,7 +233,7 @@ public struct JobStoreAccess: Sendable {
   /// - Throws: ``JobError``.
   func snapshot(_ parts: JobsSnapshot.Parts) async throws -> JobsSnapshot
 
-  /// Returns the IDs of jobs, newest first, without reading many others.
+  /// Returns the IDs of jobs, newest first, without reading many other jobs.
   ///
   /// A store can end the search before it has found enough jobs. In that case, the page has fewer IDs, or none, and
   /// ``JobIDPage/next`` continues the search.
@@ -279,7 +279,7 @@ public struct JobStoreAccess: Sendable {
   func jobCounts(ofErrors ids: [JobErrorGroup.ID], upTo limit: Int) async throws
     -> [JobErrorGroup.ID: (retrying: Int, failed: Int)]
 
-  /// Returns what has happened to the jobs in a time until now.
+  /// Returns the activity of the jobs in a span of time that ends now.
   ///
   /// The default implementation returns periods without activity.
   ///

@@ -141,7 +141,7 @@ extension JobSQL: JobStatements {
     DELETE FROM headway.bucket WHERE key IN (SELECT key FROM headway.bucket WHERE fills <= $1
     ORDER BY fills LIMIT \(JobCommand.maxPrunedKeyCount) FOR UPDATE SKIP LOCKED)
     """
-  /// Deletes the turns of queues without waiting jobs that have keys, up to a limit; reads all turns.
+  /// Deletes the turns of queues that have no waiting jobs with keys, up to a limit; reads all turns.
   static let pruneTurns = """
     DELETE FROM headway.turn WHERE (queue, priority) IN (SELECT queue, priority FROM headway.turn t
     WHERE NOT EXISTS (SELECT FROM headway.job WHERE \(ClaimSQL.keyed) AND queue = t.queue)

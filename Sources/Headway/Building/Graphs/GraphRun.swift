@@ -109,9 +109,9 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
 
   /// The next step of a thread that has run all of its nodes.
   enum Idleness {
-    /// It no longer counts as busy, but other threads do.
+    /// The thread no longer counts as busy, but other threads do.
     case idle
-    /// It is busy: another thread has made way, and left nodes.
+    /// The thread is busy: another thread has made way, and left nodes.
     case busy
     /// No thread is busy: the run has completed.
     case last

@@ -64,7 +64,7 @@ extension OperationGraph {
       add(.contextual(block), name, predecessors)
     }
 
-    /// Makes a node wait for another.
+    /// Makes a node wait for another node.
     ///
     /// Adding the same edge again has no effect on runs.
     ///

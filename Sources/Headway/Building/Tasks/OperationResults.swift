@@ -103,7 +103,7 @@ public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
       owner: ResultsOwner(ResultsBuffer(maxInFlightCount: maxInFlightCount, isInOrder: isInOrder)))
   }
 
-  /// Returns the results one after the other.
+  /// An iterator that returns the results one after the other.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let queue: OperationQueue
     fileprivate let addAll: ResultsBuffer.Driver

@@ -94,7 +94,7 @@ public final class OperationProgress: Sendable {
     hasTotal = Atomic(totalUnitCount > 0)
   }
 
-  /// Creates a progress that represents part of another.
+  /// Creates a progress that represents part of another progress.
   ///
   /// - Parameters:
   ///   - totalUnitCount: The number of units of work; 0 or less if unknown.

@@ -167,7 +167,7 @@
     }
   }
 
-  /// Returns the job that holds each key, or nil if none does.
+  /// Returns the job that holds each key, or nil if no job holds it.
   public func holders(of keys: [UniqueKey], _ sql: String) throws -> [JobID?] {
     func find(_ keys: [String], _ sql: String, _ constants: (inout Values) -> Void) throws -> [[UInt8]: JobID] {
       guard !keys.isEmpty else { return [:] }
