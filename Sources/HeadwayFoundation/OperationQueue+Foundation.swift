@@ -9,7 +9,7 @@ extension Headway.OperationQueue {
   /// Cancelling all operations, or waiting for them, does the same in this queue. Foundation operations that you add to
   /// it run on Foundation's threads, because they can't be in a Headway queue.
   ///
-  /// - Returns: The Foundation queue, a new one for each call. It retains this queue.
+  /// - Returns: The Foundation queue, a new object for each call. It retains this queue.
   public func makeFoundationQueue() -> Foundation.OperationQueue { ForwardingQueue(to: self) }
 }
 

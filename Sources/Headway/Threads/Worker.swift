@@ -44,7 +44,7 @@ final class Worker: @unchecked Sendable {
   private(set) var isWornOut = false
   /// The thread keeps a raised nice value, which it has inherited from a user's thread.
   ///
-  /// It works while there is work and ends instead of sleeping, so that another thread can create the next one.
+  /// It works while there is work and ends instead of sleeping, so that another thread can create the next worker.
   private(set) var hasInheritedNiceness = false
 
   private static let lastNormal = Atomic<Int>(0)

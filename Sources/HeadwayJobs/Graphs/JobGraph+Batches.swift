@@ -2,7 +2,7 @@
   /// Returns an order for adding the jobs of a batch, with each job after the jobs that it waits for.
   ///
   /// - Parameter jobs: The jobs of the batch.
-  /// - Returns: The indexes of the jobs. Jobs that wait only for earlier ones remain in their order.
+  /// - Returns: The indexes of the jobs. Jobs that wait only for earlier jobs remain in their order.
   /// - Throws: ``JobError`` with the code ``JobError/Code/dependencyCycle`` if jobs wait for each other in a cycle, or
   ///   ``JobError/Code/unknownJob`` if one waits for an index that the batch does not have.
   public static func order(of jobs: [NewJob]) throws -> [Int] {

@@ -1,6 +1,6 @@
 /// Chooses the finished jobs that a command runs again.
 ///
-/// A job is not run again while another one holds its key. It is also not run again if a dependency that had to succeed
+/// A job is not run again while another job holds its key. It is also not run again if a dependency that had to succeed
 /// has failed, unless the command runs the dependency again too. The store offers the jobs that match a filter, ordered
 /// by ID. A dependency can have a greater ID than its dependents if it is a child that was added before them.
 /// Therefore, there can be several passes.

@@ -145,7 +145,7 @@ public struct JobOption: Hashable, Sendable {
   /// The key of the first limit determines the turn of the job. An empty array removes the limits of the job's type.
   ///
   /// - Precondition: There are at most ``JobLimit/maxCount`` limits, their keys differ, each of them can let the job
-  ///   run, and only the first one is serial.
+  ///   run, and only the first limit is serial.
   /// - Parameter limits: Up to four limits. Each key has up to 1,024 bytes of UTF-8.
   /// - Returns: An option that sets the limits.
   public static func limits(_ limits: [JobLimit]) -> JobOption { JobOption { $0.limits = limits } }

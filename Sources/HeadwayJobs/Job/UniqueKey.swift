@@ -9,7 +9,7 @@
 public struct UniqueKey: Hashable, Codable, Sendable {
   /// How long a job holds its key.
   public enum Scope: Hashable, Codable, Sendable {
-    /// Until a worker claims the job, so one job can wait while another one runs.
+    /// Until a worker claims the job, so one job can wait while another job runs.
     case waiting
     /// Until the job has ended.
     case unfinished

@@ -71,7 +71,7 @@
   public var isPlainNext = false
   /// The heavy jobs whose limits keep units or tokens for them until there are enough, oldest first.
   ///
-  /// A claim keeps units for the first one that its worker supports. There are several only if workers support
+  /// A claim keeps units for the first job that its worker supports. There are several only if workers support
   /// different kinds.
   public private(set) var heavyJobs: [JobID]
   /// The last group that a claim has read, if there are more groups than a claim reads; nil if the next claim begins
@@ -88,7 +88,7 @@
 
   /// Adds a heavy job.
   ///
-  /// If there are too many, the oldest one is forgotten, because no worker might support its kind.
+  /// If there are too many, the oldest job is forgotten, because no worker might support its kind.
   mutating func noteHeavy(_ id: JobID) {
     guard !heavyJobs.contains(id) else { return }
     heavyJobs.append(id)

@@ -96,7 +96,7 @@ public final class JobContext: Sendable {
   /// - Parameters:
   ///   - name: The name of the step. Each attempt can use a name only once.
   ///   - body: The code of the step, which runs only if no attempt has stored its value.
-  /// - Returns: The value of the step, from this attempt or an earlier one.
+  /// - Returns: The value of the step, from this or an earlier attempt.
   /// - Throws: ``JobSuspension`` if the attempt ends with a wait; any error of `body`; or a ``JobError``. The code of
   ///   the ``JobError`` is ``JobError/Code/duplicateCheckpoint`` if this attempt has already used the name,
   ///   ``JobError/Code/payloadTooLarge`` if the value is larger than ``JobStore/maxResultSize``,
@@ -215,7 +215,7 @@ public final class JobContext: Sendable {
   /// - Parameters:
   ///   - job: The job to store.
   ///   - options: Options of the other job. They take precedence over the options of its type.
-  ///   - beforeDependents: Whether the jobs that wait for this job also wait for the other one. In that case, the other
+  ///   - beforeDependents: Whether the jobs that wait for this job also wait for the other job. In that case, the other
   ///     job can't wait for any jobs, so that no cycle can arise. If a third job holds its key, the dependents don't
   ///     wait for that job.
   /// - Returns: A handle to the new job, or to the one that holds its key.

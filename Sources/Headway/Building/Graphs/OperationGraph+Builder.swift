@@ -18,7 +18,7 @@ extension OperationGraph {
     /// The number of nodes that were added.
     public var nodeCount: Int { blocks.count }
 
-    /// Reserves memory, so that adding nodes and edges does not move the existing ones.
+    /// Reserves memory, so that adding nodes and edges does not move existing nodes and edges.
     ///
     /// - Parameters:
     ///   - nodes: The expected number of nodes.

@@ -51,7 +51,7 @@ public struct InstrumentRegistration: Sendable {
 ///
 /// See `Docs/decisions/0035-following-operations.md`.
 ///
-/// Read without a lock. A list is never changed: a new one replaces it, and the new list keeps the old one alive as
+/// Read without a lock. A list is never changed: a new list replaces it, and keeps the old list alive as
 /// long as the queue. Each operation stores the number of the list that was notified before it was added. Therefore,
 /// the same instruments follow it until it ends, even if another thread adds or removes an instrument in the meantime.
 final class InstrumentList: Sendable {

@@ -105,7 +105,7 @@ extension OperationProgress {
   }
 }
 
-/// Sets `value` and returns the old one.
+/// Sets `value` and returns the old value.
 ///
 /// The caller releases it after releasing its lock.
 private func exchange<Value>(_ value: inout Value, _ newValue: Value) -> Value {

@@ -13,7 +13,8 @@ struct Inbox: ~Copyable {
 
   /// The maximum number of waiting additions.
   ///
-  /// The thread that adds another one empties the inbox, so no thread ever has to add many under the lock.
+  /// The thread that adds another operation empties the inbox, so no thread ever has to add many operations under the
+  /// lock.
   private static let capacity: UInt = 255
   private static let countShift = 48
   /// Bits that are 0 in every address: user space ends below them, and tagged pointers keep their tag above them.

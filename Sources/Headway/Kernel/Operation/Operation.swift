@@ -161,7 +161,7 @@ open class Operation: @unchecked Sendable {
   /// The part of the description that names the operation inside this one that made it fail.
   var labelOfFailedMember: String? { nil }
 
-  /// Creates the operation's progress, which was requested, or returns an existing one.
+  /// Creates the operation's progress, which was requested, or returns the existing progress.
   func makeProgress() -> OperationProgress { makeProgress(totalUnitCount: 0) }
 
   /// Reports to the progress object, which has just become available, the progress that it has missed.
