@@ -26,7 +26,7 @@ extension Foundation.OperationQueue {
   }
 }
 
-/// Returns whether a Foundation queue, for example that of a session, represents a Headway queue.
+/// Returns whether a Foundation queue, for example a session's queue, represents a Headway queue.
 ///
 /// - Parameters:
 ///   - foundation: The Foundation queue to compare.
@@ -36,7 +36,7 @@ public func === (foundation: Foundation.OperationQueue?, queue: Headway.Operatio
   foundation?.headwayQueue as AnyObject? === queue as AnyObject?
 }
 
-/// Returns whether a Foundation queue, for example that of a session, represents a Headway queue.
+/// Returns whether a Foundation queue, for example a session's queue, represents a Headway queue.
 ///
 /// - Parameters:
 ///   - queue: The Headway queue to compare.

@@ -240,7 +240,7 @@ extension JobClaim {
 
   /// Returns the rate of a job whose first limit is a rate; nil if the rate can't be read.
   mutating func rate(of job: ClaimCandidate) throws(Failure) -> JobRate?
-  /// Returns the sum of the weights of a key's running jobs, without those of this claim.
+  /// Returns the sum of the weights of a key's running jobs, without the jobs of this claim.
   mutating func runningWeight(ofKey key: String) throws(Failure) -> Int
   /// Returns the first job of a serial key that has not ended.
   mutating func firstJob(ofSerialKey key: String) throws(Failure) -> JobID?

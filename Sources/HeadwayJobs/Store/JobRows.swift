@@ -185,7 +185,7 @@
 
   // MARK: Statistics
 
-  /// What the transaction has done, for ``storeActivity()``.
+  /// The activity of the transaction, for ``storeActivity()``.
   var activity: JobActivityLog { get set }
   /// Stores the activity of the transaction, with its time.
   ///

@@ -182,7 +182,7 @@ extension JobStoreConformance {
       }
       let none = Array(repeating: [JobID](), count: queues.count)
       try probe.expect(try await claim(), none, "the jobs of an empty store")
-      // Queues before, between and after those of the claims, and jobs of an unknown kind, are not claimed.
+      // Queues before, between and after the queues of the claims, and jobs of an unknown kind, are not claimed.
       for queue in ["a", "queue", "queue 5a", "queue 999\u{10FFFF}", "z", "\u{E4}"] {
         try await probe.enqueue(options: [.queue(queue)])
       }

@@ -100,7 +100,7 @@ enum Addition {
     }
     nonmutating set {
       switch self {
-      // The word might be that of a block. In that case, `next` is only read as a word, never used as a reference.
+      // The word might belong to a block. In that case, `next` is only read as a word, never used as a reference.
       case .operation(let operation):
         operation.next = UnsafeRawPointer(bitPattern: newValue).map { .fromOpaque($0) }
       case .block(let block): block.pointee.next = newValue

@@ -13,7 +13,7 @@
 struct ResourceTable {
   /// The table of the process.
   ///
-  /// The lock can be taken under that of a queue. Nothing is called under it.
+  /// The lock can be acquired under the lock of a queue. No function is called under it.
   static let shared = Guarded(ResourceTable())
 
   private var lastNumber: UInt64 = 0

@@ -42,7 +42,7 @@
   ///   - sql: The text of the statement.
   ///   - elements: The elements to execute it for.
   ///   - write: Binds the values of an element.
-  ///   - constants: Binds the values that follow those of the elements.
+  ///   - constants: Binds the values that follow the values of the elements.
   ///   - read: Reads a row.
   /// - Throws: The error of the database.
   /// - Returns: The value that `read` returns for each row.
