@@ -78,7 +78,7 @@ import Testing
     -----END CERTIFICATE-----
     """
 
-  /// The same, with the alternative name a@common.example.
+  /// The same common names, with the alternative name a@common.example.
   private static let email = """
     -----BEGIN CERTIFICATE-----
     MIIBpzCCAU6gAwIBAgIUYRPYnkLmdiDkTRcDRyUvNu6m1XEwCgYIKoZIzj0EAwIw

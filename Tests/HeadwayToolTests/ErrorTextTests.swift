@@ -4,7 +4,7 @@ import HeadwayImport
 @testable import HeadwayTool
 import Testing
 
-@Suite("Texts of errors", .hangLimit)
+@Suite("Error messages of the tool", .hangLimit)
 struct ErrorTextTests {
   @Test(
     "I3: a sentence ends with one period, even if a reason in parentheses follows it",

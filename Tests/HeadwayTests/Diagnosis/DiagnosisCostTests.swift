@@ -30,7 +30,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  /// This hangs, for practical purposes, if all operations of the queue are examined for each operation.
+  /// This test hangs, for practical purposes, if all operations of the queue are examined for each operation.
   @Test("D6, Q14: a chain of 100,000 operations in a queue is searched") func longChainInQueue() {
     let queue = OperationQueue(limit: 0)
     let operations = (0..<100_000).map { _ in BlockOperation {} }

@@ -11,7 +11,7 @@ struct ModelOperation {
   /// False for a barrier that has not been added.
   var exists: Bool
   var phase = Phase.pending
-  /// It has finished, and its dependents no longer need to wait.
+  /// The operation has finished, and its dependents no longer need to wait.
   var hasReleased = false
   var isCancelled = false
   /// In insertion order; released at the end (O8).

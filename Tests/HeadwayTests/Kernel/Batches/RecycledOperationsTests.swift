@@ -5,7 +5,7 @@ import Testing
 @testable import Headway
 
 /// Operations of added blocks are recycled only if no code can detect it.
-@Suite("Spare operations", .hangLimit) struct RecycledOperationsTests {
+@Suite("Recycled operations", .hangLimit) struct RecycledOperationsTests {
   private let queue = OperationQueue()
   private let executor = VisitExecutor()
 

@@ -120,7 +120,7 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("K2: a pair posted by name is a change of the one added property that is observed, even with an equal value")
+  @Test("K2: a pair posted by name is a change of the only added property that is observed, even with an equal value")
   func addedProperty() {
     final class Posting: Headway.Operation, @unchecked Sendable {
       var level: Int { 1 }

@@ -85,7 +85,7 @@ import Testing
     #expect(result.message.contains("start() on “again” (executing), which is executing"))
   }
 
-  @Test("O5: calling start() on an operation in a queue is a programming error") func startEnqueued() async {
+  @Test("O5: calling start() on an operation in a queue stops the process") func startEnqueued() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let queue = OperationQueue()
       queue.isSuspended = true

@@ -42,7 +42,7 @@ import Testing
     #expect(calls.events == ["pool true, caller false, finished true"])
   }
 
-  @Test("W1: the completion block can be set from inside, and set again before the end") func setFromInside() {
+  @Test("W1: an operation can set its own completion block, and can replace it before it ends") func setFromInside() {
     let calls = EventRecorder<Int>()
     let completed = Gate()
     let operation = SelfAware { operation in
@@ -142,7 +142,8 @@ import Testing
     #expect(done.count == 100 && operations.allSatisfy { $0.isFinished })
   }
 
-  @Test("W3: untilFinished() suspends until the end, and returns immediately afterwards") func await() async throws {
+  @Test("W3: untilFinished() suspends the task until the operation has finished, and returns immediately afterwards")
+  func await() async throws {
     let end = Gate()
     let operation = BlockOperation { end.wait() }
     OperationQueue().addOperation(operation)
@@ -261,7 +262,9 @@ import Testing
     #expect(leaves.load(ordering: .relaxed) == 128)
   }
 
-  @Test("W1: a completion block can read the dependencies, which are released afterwards", arguments: [false, true])
+  @Test(
+    "W1: a completion block can read its operation's dependencies, which are released afterwards",
+    arguments: [false, true])
   func dependenciesInCompletionBlock(isCancelled: Bool) {
     let queue = OperationQueue()
     let dependency = BlockOperation {}
