@@ -73,7 +73,7 @@ import Testing
     #expect(JobTransitions.cancel(&cancelled, at: Self.time(5)))
     let timeline = JobTimeline(cancelled)
     #expect(timeline.attempts.count == 1)
-    #expect(timeline.entries.last == .change(Self.time(5), .cancelled, "cancelled: cancelled"))
+    #expect(timeline.entries.last == .change(Self.time(5), .cancelled, "cancelled"))
     JobTransitions.becomeWaiting(&attempts.job, at: Self.time(62))
     JobTransitions.claim(&attempts.job, by: WorkerID(rawValue: 4), at: Self.time(63))
     let last = try #require(JobTimeline(attempts.job).attempts.last)

@@ -59,6 +59,33 @@ import Testing
     await test.store.close()
   }
 
+  @Test("J332: indexes find and count the jobs of an error group among many others")
+  func jobsOfError() async throws {
+    let test = try await TestStore()
+    try await test.jobs.enqueue(contentsOf: (0..<2_000).map { PlainJob(number: $0) })
+    try test.psql(
+      """
+      UPDATE job SET \(JobState.retrying.condition), attempt = 1, due = now() + interval '1 h', error = id % 50 - 25;
+      INSERT INTO error SELECT g - 25, 'plain', 'Test', 'text', now() FROM generate_series(0, 49) g;
+      ANALYZE job
+      """)
+    let group = JobErrorGroup.ID(rawValue: -7)
+    let table = SearchSQL.Table.errors(group, .retrying)
+    for (sql, values) in [
+      (SearchSQL.windowBefore(table), [100_000, 1_000]), (SearchSQL.window(table), [1, 1_000]),
+      (SearchSQL.page("id", table, where: "error = -7 AND id > $1", limit: "$2", lock: ""), [1, 1_000]),
+      (SearchSQL.newest("id", table, where: "error = -7"), [100_000, 1, 1_000]),
+    ] {
+      let plan = try Self.plan(of: sql, values, test)
+      #expect(plan.contains("job_error") && !plan.contains("Sort"), "\(plan)")
+    }
+    let plan = try Self.plan(of: ErrorSQL.jobCounts(where: "e.id = $1"), [-7, 1_001], test)
+    #expect(plan.contains("job_error") && plan.contains("done_error"), "\(plan)")
+    #expect(try await test.jobs.count(JobFilter(errorGroup: group)) == JobCount(40, isExact: true))
+    #expect(try await test.jobs.errorGroup(group)?.retryingCount == 40)
+    await test.store.close()
+  }
+
   /// Returns how the server executes a statement of a reader.
   private static func plan(of sql: String, _ values: [Int], _ test: TestStore) throws -> String {
     var text = sql.replacing("headway.", with: "")

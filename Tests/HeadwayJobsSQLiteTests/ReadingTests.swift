@@ -40,6 +40,28 @@ import Testing
       (SearchSQL.newest("id, settings", .retrying, where: "kind = 'a'"), "headway_job_retrying"),
       (OverviewSQL.counts(of: .retrying), "headway_job_unready"),
     ]
+    try await expectIndexes(statements, fixture)
+    await fixture.close()
+  }
+
+  @Test("J332: indexes find and count the jobs of an error group")
+  func jobsOfError() async throws {
+    let fixture = try SQLiteFixture()
+    _ = try await fixture.sqlite.schedules()
+    for (state, index) in [(JobState.retrying, "headway_job_error"), (.failed, "headway_done_error")] {
+      let table = SearchSQL.Table.errors(JobErrorGroup.ID(rawValue: -7), state)
+      try await expectIndexes(
+        [
+          (SearchSQL.windowBefore(table), index), (SearchSQL.window(table), index),
+          (SearchSQL.page("id", table, where: "error = -7 AND id > $1", limit: "$2", lock: ""), index),
+          (SearchSQL.newest("id, settings", table, where: "error = -7 AND kind = 'a'"), index),
+        ], fixture)
+    }
+    await fixture.close()
+  }
+
+  /// Expects that statements read only by an index, in its order.
+  private func expectIndexes(_ statements: [(sql: String, index: String)], _ fixture: SQLiteFixture) async throws {
     try await DatabaseQueue(path: fixture.path).read { database in
       for (sql, index) in statements {
         let text = sql.replacing("headway.", with: "headway_").replacing("$", with: "?")
@@ -51,7 +73,6 @@ import Testing
         #expect(!steps.contains { $0.contains("TEMP B-TREE") || $0.hasPrefix("SCAN headway") }, "\(steps) in \(text)")
       }
     }
-    await fixture.close()
   }
 }
 #endif

@@ -23,7 +23,7 @@ import Testing
     let before = try await jobs.health()
     #expect(before.level == .bad)
     #expect(finding("Workers", before)?.text == "No worker is running, and 1 job has not ended.")
-    #expect(finding("Queues", before)?.text == "No worker serves the queue “default”, in which 1 job waits.")
+    #expect(finding("Queues", before)?.text == "1 job waits in the queue “default”, but no worker serves it.")
 
     let worker = JobWorker(jobs, kinds: [Work.self])
     worker.serve(on: OperationQueue())

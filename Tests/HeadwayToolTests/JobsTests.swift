@@ -102,7 +102,7 @@ struct JobsTests {
     let findings = object?["findings"] as? [[String: String]]
     #expect(
       findings?.first == ["level": "bad", "name": "Workers", "text": "No worker is running, and 1 job has not ended."])
-    #expect(findings?.contains { $0["text"]?.contains("No worker serves the queue") == true } == true)
+    #expect(findings?.contains { $0["text"]?.contains("but no worker serves it") == true } == true)
     await store.close()
   }
 
@@ -112,7 +112,7 @@ struct JobsTests {
     _ = try await enqueue("a", "{}", [.queue("two words")])
     let status = try await run("status").output
     #expect(status[0] == "bad      No worker is running, and 1 job has not ended.")
-    #expect(status[1] == "bad      No worker serves the queue “two words”, in which 1 job waits.")
+    #expect(status[1] == "bad      1 job waits in the queue “two words”, but no worker serves it.")
     #expect(status[2] == "         headway jobs list --state waiting --queue 'two words' --store jobs.sqlite")
     let object = try #require(try await run("status", "--json").objects().first)
     let health = try #require(object["health"] as? [String: Any])

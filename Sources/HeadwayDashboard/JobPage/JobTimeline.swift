@@ -67,7 +67,7 @@ struct JobTimeline: Equatable {
   }
 
   private mutating func addLastAttempt(of job: JobRecord, _ log: [JobTransition], _ errors: inout [JobErrorRecord]) {
-    let reason = job.reason.map { $0.code == .failed && $0.text.isEmpty ? "" : ": \($0)" } ?? ""
+    let reason = job.reason.map { $0.description == job.state.name ? "" : ": \($0)" } ?? ""
     guard let start = job.claimedTime, job.state == .running || job.state.isFinished,
       !job.history.hasEnd(ofAttemptFrom: start)
     else {

@@ -11,7 +11,11 @@ extension PageRenderer {
     let (search, filter) = (ListSearch(jobs, hiding: options.redactedKeys), list.filter(at: now))
     let before = call.query.number("before").map { JobID(rawValue: $0) }
     let page = try await search.page(filter, before: before, limit: Self.pageSize)
-    let count = try await search.count(filter, upTo: Self.countLimit)
+    // If the first page is not full, the search for it has already counted the jobs.
+    let isCounted = before == nil && (page.next == nil || page.jobs.count < Self.pageSize)
+    let count =
+      isCounted
+      ? JobCount(page.jobs.count, isExact: page.next == nil) : try await search.count(filter, upTo: Self.countLimit)
     var view = formView(list)
     view["jobs"] = page.jobs.map { job -> View in
       row(job, at: now).merging(["isSelectable": call.canChange] as View) { $1 }

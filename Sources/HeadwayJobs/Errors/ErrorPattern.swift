@@ -80,7 +80,7 @@ package struct ErrorPattern {
     switch mark {
     case "\"", "'", "`": mark
     case "“": "”"
-    case "“": "”"
+    case "\u{2018}": "\u{2019}"
     case "«": "»"
     case "„": "“"
     default: nil

@@ -8,6 +8,12 @@ enum OverviewSQL: OverviewStatements {
 
   static let findsAllGroups = false
 
+  /// The latest activity; by `activity_counted`.
+  static let activity = """
+    SELECT counted, \(JobSQL.list(ActivityColumns.all)) FROM headway.activity WHERE counted >= $1
+    ORDER BY counted DESC LIMIT $2
+    """
+
   /// The waiting jobs by queue, kind and version, and the first one of each group; reads all waiting jobs.
   static let waitingJobs = [
     """

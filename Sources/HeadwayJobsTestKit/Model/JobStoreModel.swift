@@ -367,6 +367,8 @@ private struct ModelProgram {
     if odds(6) { filter.tag = pick(["x", "y"]) }
     if odds(8) { filter.culprit = id() }
     if odds(8) { filter.payload = pick(["", "1"]) }
+    let errors = comparison.model.errorGroups(nil).map(\.id).sorted()
+    if odds(8), !errors.isEmpty { filter.errorGroup = pick(errors) }
     if odds(12) { filter.endedSince = comparison.model.now + pick([.seconds(-60), .zero]) }
     if odds(12) { filter.endedUntil = comparison.model.now + pick([.seconds(-7), .zero]) }
     return filter

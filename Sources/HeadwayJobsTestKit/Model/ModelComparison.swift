@@ -55,7 +55,7 @@ final class ModelComparison: Sendable {
     return expected
   }
 
-  /// Compares all jobs, the order of those that wait, and the statistics.
+  /// Compares all jobs, the order of those that wait, the statistics, and the error groups.
   func compareJobs() async throws {
     let expected = model.jobs(.all, after: nil, limit: .max)
     let stored = try await fixture.store.jobs(.all, after: nil, limit: .max)
@@ -73,6 +73,21 @@ final class ModelComparison: Sendable {
       throw JobStoreDefect(description: "jobs wait in the store in the order \(order), and in the model \(modelOrder)")
     }
     try await compareStatistics()
+    try await compareErrors()
+  }
+
+  private func compareErrors() async throws {
+    func groups(_ store: any JobStoreBackend) async throws -> [JobErrorGroup] {
+      try await store.errorGroups(nil).sorted { $0.id < $1.id }
+    }
+    let expected = try await groups(model)
+    var actual = try await groups(fixture.store)
+    for index in actual.indices {
+      actual[index].lastJob = numbers.withLock { [id = actual[index].lastJob] in $0.toModel.translate(id) }
+    }
+    guard actual == expected else {
+      throw JobStoreDefect(description: "the store has the error groups\n  \(actual)\nand the model\n  \(expected)")
+    }
   }
 
   private func compareStatistics() async throws {

@@ -64,7 +64,7 @@ extension HealthFacts {
       let time = workTime(of: queue, activity).map { ", which would take \(Readable.duration($0)) at this rate" }
       return .warning(
         "Growth",
-        "“\(queue.name)” grows: \(Readable.count(activity.enqueued, "job")) came in the last \(minutes), and "
+        "“\(queue.name)” grows: \(Readable.count(activity.enqueued, "job")) were added in the last \(minutes), and "
           + "\(Readable.number(activity.ended)) ended. "
           + Readable.sentence(jobs(queue.counts[.waiting], "waits", "wait") + (time ?? "")), link: link(queue))
     }

@@ -37,7 +37,8 @@ extension HealthFacts {
     ) { queue in
       .bad(
         "Queues",
-        "No worker serves the queue “\(queue.name)”, in which \(jobs(queue.counts[.waiting], "waits", "wait")).",
+        Readable.sentence(
+          "\(jobs(queue.counts[.waiting], "waits", "wait")) in the queue “\(queue.name)”, but no worker serves it"),
         link: .jobs(JobFilter(states: [.waiting], queues: [queue.name])))
     }
   }

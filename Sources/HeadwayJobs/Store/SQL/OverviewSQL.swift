@@ -16,6 +16,12 @@
 
   /// Whether ``waitingJobs(of:)`` finds all groups.
   static var findsAllGroups: Bool { get }
+
+  /// Returns the latest activity that is not part of a period yet: its time, and the columns of ``ActivityColumns``.
+  ///
+  /// The parameters are the earliest time, and the maximum number of rows to examine. There can be many more rows,
+  /// because only workers merge them.
+  static var activity: String { get }
 }
 
 /// The statements of snapshots and overviews that all databases understand.
