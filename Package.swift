@@ -436,8 +436,8 @@ for target in swiftTargets where !target.name.hasPrefix("CHeadway") {
   target.swiftSettings = settings
 }
 
-// For `script/bench` and `script/build`: Headway next to its rivals, with the trait Tool. The rivals in C++ are in
-// `Benchmarks/CPlusPlus`; `script/bench` builds them if their libraries are installed.
+// For `script/bench` and `script/build`: compares Headway with its rivals, with the trait Tool. The rivals in C++ are
+// in `Benchmarks/CPlusPlus`; `script/bench` builds them if their libraries are installed.
 if Context.environment["HEADWAY_BENCHMARKS"] == "1" {
   let benchmarks = [
     // Declarations that Swift's Glibc module lacks.

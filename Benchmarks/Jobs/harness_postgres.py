@@ -1,4 +1,4 @@
-"""A thread with an event loop, and the settings, for the rivals on PostgreSQL that are written with `asyncio`."""
+"""A thread with an event loop, and the settings, for the PostgreSQL-based rivals that are written with `asyncio`."""
 
 import asyncio
 import threading

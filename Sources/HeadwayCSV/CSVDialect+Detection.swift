@@ -16,7 +16,7 @@ extension CSVDialect {
   ///   comment line with a space. Fifth: more fields. Sixth: the order of the delimiters above. If no delimiter divides
   ///   the first record, a space is considered in two cases. In the first case, some fields are in quotes and the space
   ///   divides all records into the same number of fields. In the second case, every row has a quoted field after
-  ///   another field, and most records have as many fields as the first one. If nothing divides the sample, the
+  ///   another field, and most records have as many fields as the first record. If nothing divides the sample, the
   ///   delimiter is the comma.
   /// - **The quote** is `'` only if no field is in `"`. In addition, no record may then be malformed, with or without a
   ///   backslash as the escape. The apostrophes must also enclose delimiters or line endings inside fields, or all

@@ -33,7 +33,7 @@ struct DialectSample {
   ///
   /// The number is 0 for a malformed record.
   private var records: [(fieldCount: Int, isStray: Bool)] = []
-  /// For each column that has values: whether all of them, except in the first record, are in quotes.
+  /// Whether all values of a column, except in the first record, are in quotes, for each column that has values.
   private var areQuoted: [Int: Bool] = [:]
   /// The number of records after the first that have a quoted field other than their first field.
   private var innerQuotedRows = 0
@@ -137,8 +137,8 @@ struct DialectSample {
   /// Whether there are several records and all have the same number of fields.
   var dividesAll: Bool { records.count > 2 && firstFieldCount > 1 && fieldCounts[firstFieldCount] == records.count }
 
-  /// Whether more records have as many fields as the first one than any other number, and every row has a quoted field
-  /// after another field.
+  /// Whether more records have as many fields as the first record than have any other number of fields, and every row
+  /// has a quoted field after another field.
   var dividesRows: Bool {
     guard malformedCount == 0, records.count > 3, firstFieldCount > 2, score.fieldCount == firstFieldCount else {
       return false

@@ -82,7 +82,7 @@ public struct Image: Sendable {
   public init(thumbnailOf path: String, fitting side: Int) throws {}
 }
 
-/// The images of the cells of a list; enable the trait `Drawing` to use it.
+/// Renders images for the cells of a list; enable the trait `Drawing` to use it.
 @available(*, unavailable, message: "Enable the trait Drawing: .package(url: …, from: …, traits: [\"Drawing\"])")
 public struct CellImageRenderer<Key: Hashable, Content: Hashable> {
   /// Unavailable.

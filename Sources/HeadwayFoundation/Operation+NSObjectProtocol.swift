@@ -15,7 +15,7 @@ extension NSObjectProtocol where Self: Headway.Operation {
   /// - Returns: Always this operation.
   public func `self`() -> Self { self }
 
-  /// Returns whether the object is a proxy for another one; always false.
+  /// Returns whether the object is a proxy for another object; always false.
   ///
   /// - Returns: Always false.
   public func isProxy() -> Bool { false }
@@ -39,7 +39,7 @@ extension NSObjectProtocol where Self: Headway.OperationQueue {
   /// - Returns: Always this queue.
   public func `self`() -> Self { self }
 
-  /// Returns whether the object is a proxy for another one; always false.
+  /// Returns whether the object is a proxy for another object; always false.
   ///
   /// - Returns: Always false.
   public func isProxy() -> Bool { false }

@@ -9,7 +9,7 @@ extension Headway.OperationQueue {
   /// Cancelling all operations, or waiting for them, does the same in this queue. Foundation operations that you add to
   /// it run on Foundation's threads, because they can't be in a Headway queue.
   ///
-  /// - Returns: The Foundation queue, a new one for each call. It retains this queue.
+  /// - Returns: The Foundation queue, a new object for each call. It retains this queue.
   public func makeFoundationQueue() -> Foundation.OperationQueue { ForwardingQueue(to: self) }
 }
 
@@ -26,7 +26,7 @@ extension Foundation.OperationQueue {
   }
 }
 
-/// Returns whether a Foundation queue, for example that of a session, represents a Headway queue.
+/// Returns whether a Foundation queue, for example a session's queue, represents a Headway queue.
 ///
 /// - Parameters:
 ///   - foundation: The Foundation queue to compare.
@@ -36,7 +36,7 @@ public func === (foundation: Foundation.OperationQueue?, queue: Headway.Operatio
   foundation?.headwayQueue as AnyObject? === queue as AnyObject?
 }
 
-/// Returns whether a Foundation queue, for example that of a session, represents a Headway queue.
+/// Returns whether a Foundation queue, for example a session's queue, represents a Headway queue.
 ///
 /// - Parameters:
 ///   - queue: The Headway queue to compare.

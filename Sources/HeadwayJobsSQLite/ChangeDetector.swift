@@ -19,7 +19,7 @@ final class ChangeDetector: Sendable {
     var workers: [WorkerID]?
     /// When the next tick or job is due, with nil as the inner value if nothing will be due.
     var next: StoreTime??
-    /// Whether it is known that no job waits for a worker.
+    /// Whether the database is known to contain no job that waits for a worker.
     var nothingWaits = false
   }
 

@@ -153,7 +153,7 @@ extension JobContext {
   ///   - limit: The time limit of `body`.
   ///   - body: The code of the step, which runs only if no attempt has stored its value. It is called on a thread of
   ///     the store. It can use savepoints but must not begin or end transactions.
-  /// - Returns: The value of the step, from this attempt or an earlier one.
+  /// - Returns: The value of the step, from this or an earlier attempt.
   /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
   ///   `duplicateCheckpoint`, `payloadTooLarge`, `timeLimitExceeded`, or `transactionEnded`; `JobSuspension` if the
   ///   attempt ends with a wait. Nothing was written.

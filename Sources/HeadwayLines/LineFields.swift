@@ -46,7 +46,7 @@ extension LineReader.Line {
       return nil
     }
 
-    /// Returns the field at a position, counted from the next one.
+    /// Returns the field at an offset from the next field, which has the offset 0.
     func field(at position: Int) -> Field? {
       require(position >= 0, "LineReader.Line: a field at \(position). Positions start at 0.")
       var fields = self

@@ -85,7 +85,8 @@ extension LineReader {
     private let clock: any Clock<Duration>
 
     init(start: StartPosition, mustExist: Bool, checkInterval: Duration, clock: any Clock<Duration>) {
-      require(checkInterval > .zero, "LineReader: an interval of \(checkInterval). Use more than zero.")
+      require(
+        checkInterval > .zero, "LineReader: the check interval is \(checkInterval). It must be greater than zero.")
       if case .lastLines(let count) = start {
         require(count >= 0, "LineReader: the last \(count) lines. Use zero or more.")
       }

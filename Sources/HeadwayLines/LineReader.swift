@@ -27,10 +27,10 @@ public import Headway
 /// has no lines. NUL bytes are part of the line like all others. A UTF-8 byte order mark at the start of the file is
 /// omitted unless ``Options/keepsByteOrderMark`` is set.
 ///
-/// **Files.** The path can also be that of a pipe, a terminal or a device. A reader can be used many times and by many
-/// threads at the same time. Each use opens the file and reads it from its start; nothing is opened before. With the
-/// trait `Compression`, a file that begins like a gzip, bzip2, xz, Zstandard or LZ4 file is unpacked while it is read,
-/// regardless of its name.
+/// **Files.** The path can also be the path of a pipe, a terminal or a device. A reader can be used many times and by
+/// many threads at the same time. Each use opens the file and reads it from its start; nothing is opened before. With
+/// the trait `Compression`, a file that begins like a gzip, bzip2, xz, Zstandard or LZ4 file is unpacked while it is
+/// read, regardless of its name.
 ///
 /// **Following.** A reader that ``init(following:from:mustExist:checkInterval:options:queue:clock:)`` creates does not
 /// end at the end of the file: it waits for further lines, like `tail -F`.

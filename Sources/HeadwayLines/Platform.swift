@@ -24,7 +24,7 @@ package enum Platform {
     let status: FileStatus?
     /// Whether bytes at any position can be read.
     let isSeekable: Bool
-    /// Whether it is a FIFO that was opened without waiting for a writer.
+    /// Whether the file is a FIFO that was opened without waiting for a writer.
     let isNonblocking: Bool
   }
 

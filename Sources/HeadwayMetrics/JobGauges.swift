@@ -10,11 +10,11 @@ struct JobGauges {
   }
 
   private let factory: any MetricsFactory
-  /// The meters that there have been, with their dimensions.
+  /// All meters that were created, with their dimensions.
   private var meters: [Key: Meter] = [:]
-  /// The queues, kinds, and checks that there have been.
+  /// All queues, kinds, and checks that snapshots have contained.
   ///
-  /// Those without jobs are not in an overview.
+  /// An overview does not contain queues and kinds without jobs.
   private var (queues, kinds, checks) = (Set<String>(), Set<JobKind>(), Set<String>())
 
   private static let states: [JobState] = [.held, .scheduled, .retrying, .waiting, .running]

@@ -37,7 +37,7 @@ struct WaitingList {
 
   /// Adds an operation that waits.
   ///
-  /// - Returns: Whether it was not in the list.
+  /// - Returns: Whether the operation was not in the list.
   mutating func add(_ key: ObjectIdentifier, at now: Int64) -> Bool {
     guard positions[key] == nil else { return false }
     var entry = Entry(key: key, added: now)
@@ -65,7 +65,7 @@ struct WaitingList {
 
   /// Notes that the operation waits for its next attempt.
   ///
-  /// - Returns: Whether it was running.
+  /// - Returns: Whether the operation was running.
   mutating func pause(_ key: ObjectIdentifier) -> Bool {
     guard let position = positions[key], entries[position]?.state == .running else { return false }
     entries[position]?.state = .waiting

@@ -2,7 +2,7 @@
 struct SampleRoute {
   /// The kind of service on the route.
   let kind: Kind
-  /// The number of the route among those of its kind, counted from 1.
+  /// The number of the route among the routes of its kind, counted from 1.
   let number: Int
   /// The stations in direction 0; direction 1 has the same stations in reverse.
   let stations: [Int32]

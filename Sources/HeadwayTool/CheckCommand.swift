@@ -9,9 +9,9 @@ struct CheckCommand: AsyncParsableCommand {
     commandName: "check",
     abstract: "Check a GTFS feed against the GTFS reference, without importing it.",
     discussion: """
-      Prints the errors in the feed, and then the warnings, each with some of the rows concerned. A feed is a folder \
-      or a zip archive, or the URL of an archive, which is downloaded to a temporary folder and \
-      removed at the end. The feed is read into a temporary database, which needs about as much space as the feed.
+      Prints the errors in the feed, and then the warnings, each with some of the affected rows. A feed is a folder, a \
+      zip archive, or the URL of an archive. An archive with a URL is downloaded to a temporary folder, which is \
+      removed after the check. The feed is read into a temporary database, which needs about as much space as the feed.
 
       EXAMPLES:
         headway check vbb-2020
@@ -43,7 +43,7 @@ struct CheckCommand: AsyncParsableCommand {
   var runOptions: RunOptions<Texts>
 
   enum Texts: RunOptionTexts {
-    static var quiet: ArgumentHelp { "Print only errors that prevent the check, and no issues of the feed." }
+    static var quiet: ArgumentHelp { "Print only errors that prevent the check, not issues in the feed." }
   }
 
   func run() async throws { try await runOptions.reportingErrors { try await check() } }

@@ -84,7 +84,7 @@ struct DashboardCommand: AsyncParsableCommand {
   var open = false
 
   func validate() throws {
-    guard listen?.isEmpty != true else { throw ValidationError("--listen: name an address.") }
+    guard listen?.isEmpty != true else { throw ValidationError("--listen: specify an address.") }
     guard 0...65_535 ~= port else { throw ValidationError("--port \(port): use 0 to 65535.") }
     for origin in origin where !origin.lowercased().contains(/^https?:\/\/[^\/]+\/?$/) {
       throw ValidationError("--origin \(origin): specify a scheme and a host, such as https://jobs.example.org.")

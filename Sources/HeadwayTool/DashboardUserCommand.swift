@@ -19,7 +19,7 @@ struct DashboardUserCommand: ParsableCommand {
   @Argument(help: "The name of the person, which the dashboard records with each change.")
   var name: String
 
-  @Option(help: ArgumentHelp("look to see all pages, or operate to change jobs as well.", valueName: "role"))
+  @Option(help: ArgumentHelp("The role: look to see all pages, or operate to also change jobs.", valueName: "role"))
   var role = JobsDashboard.Access.Role.look
 
   func run() throws {

@@ -26,7 +26,7 @@ struct ExportCommand: AsyncParsableCommand {
         70   an error in headway itself
         73   the file cannot be created
         74   reading or writing failed, for example because the disk is full
-        75   another program holds the database
+        75   another program has locked the database
         130  SIGINT stopped the export; 129 and 143 are the codes for SIGHUP and SIGTERM
       """)
 

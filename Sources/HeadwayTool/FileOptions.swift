@@ -93,7 +93,7 @@ struct FileOptions: ParsableArguments {
 
   private static func renamings(_ layout: CSVLayout) -> [String] {
     layout.renamedColumns.sorted { $0.key < $1.key }.map { new, old in
-      "\(old) twice among the names, called \(new)"
+      "\(old) several times among the column names: one of these columns is called \(new)"
     }
   }
 }

@@ -45,8 +45,8 @@ struct ImportCommand: AsyncParsableCommand {
         headway import vbb-2020 vbb.sqlite --trace trace.html
 
       EXIT CODES:
-        0    all rows are in the database, or --allow-rejected-rows was given
-        3    some rows were rejected, and all others are in the database
+        0    all rows are in the database, or --allow-rejected-rows was used
+        3    some rows were rejected, and all other rows are in the database
         64   a usage error
         65   a file or a table is unsuitable, or no row of a file could be imported
         66   a file does not exist or cannot be read
@@ -55,7 +55,7 @@ struct ImportCommand: AsyncParsableCommand {
         70   an error in headway itself
         73   the database, the file of rejected rows or the trace cannot be created
         74   reading or writing failed, for example because the disk is full
-        75   another program holds the database
+        75   another program has locked the database
         76   a server does not follow HTTP, or its content can't be decompressed
         130  SIGINT stopped the import; 129 and 143 are the codes for SIGHUP and SIGTERM
 
@@ -86,7 +86,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "A prefix for the name of each table, to keep several feeds in a database.", valueName: "text"))
+      "A prefix for the name of each table, to keep several feeds in one database.", valueName: "text"))
   var tablePrefix = ""
 
   // Unconditional, so that a negative number is accepted as a value.
@@ -126,7 +126,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The events that a committed batch survives: a crash of the process (normal), or a power failure, too (full).",
+      "The events that a committed batch survives: a crash of the process (normal), or also a power failure (full).",
       valueName: "normal or full"))
   var durability = Durability.normal
 
@@ -177,8 +177,8 @@ struct ImportCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       """
       Record what each operation and thread does, and write it to this file, even if the import fails: as a timeline \
-      (.svg), as a page to zoom and search (.html), for Perfetto (.json), or as a graph (.dot, .mmd). Also print what \
-      took the time. This option can be repeated.
+      (.svg), as a page to zoom and search (.html), for Perfetto (.json), or as a graph (.dot, .mmd). Also print the \
+      critical path. This option can be repeated.
       """, valueName: "file"), completion: .file())
   var trace: [String] = []
 

@@ -9,9 +9,9 @@ import Synchronization
 struct LabCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lab",
-    abstract: "Watch operation queues in a browser, next to threads and dispatch queues.",
+    abstract: "Compare operation queues with threads and dispatch queues in a browser.",
     discussion: """
-      Serves a page on this machine and prints its address. The page shows seven techniques of running long tasks, \
+      Serves a page on this machine and prints its address. The page shows seven techniques for running long tasks, \
       with their tables, logs and timelines, and whether the main thread stays responsive. It also shows the add-on \
       modules at work. Ctrl-C stops the server.
 
@@ -59,9 +59,9 @@ struct LabCommand: AsyncParsableCommand {
       throw ValidationError("--terminal and \(option): use one of them.")
     }
     if !terminal, !techniques.isEmpty {
-      throw ValidationError("Techniques are named for --terminal; on the page they are chosen there.")
+      throw ValidationError("Techniques can be specified only with --terminal. On the page, choose them there.")
     }
-    guard listen?.isEmpty != true else { throw ValidationError("--listen: name an address.") }
+    guard listen?.isEmpty != true else { throw ValidationError("--listen: specify an address.") }
     guard 0...65_535 ~= port else { throw ValidationError("--port \(port): use 0 to 65535.") }
   }
 

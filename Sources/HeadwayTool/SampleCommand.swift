@@ -29,7 +29,7 @@ struct SampleCommand: AsyncParsableCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "How many rows stop_times.txt has; the sizes of the other files depend on it.", valueName: "rows"))
+      "The number of rows in stop_times.txt, which also determines the sizes of the other files.", valueName: "rows"))
   var stopTimes = 100_000
 
   @Option(parsing: .unconditional, help: ArgumentHelp("The seed of all random choices.", valueName: "number"))
@@ -43,7 +43,7 @@ struct SampleCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard stopTimes >= 2 else {
-      throw ValidationError("--stop-times \(stopTimes): use 2 or more, a trip has two stops at least.")
+      throw ValidationError("--stop-times \(stopTimes): use 2 or more, because a trip has at least two stops.")
     }
   }
 

@@ -62,7 +62,10 @@ struct ThumbnailsCommand: AsyncParsableCommand {
     completion: .file())
   var sheet: String?
 
-  @Flag(help: "Create thumbnails again even if they are up to date. Replace other files that have their names.")
+  @Flag(
+    help:
+      "Create thumbnails again even if they are up to date. Also replace other files with the thumbnails' names."
+  )
   var force = false
 
   @Option(help: ProgressStyle.help)

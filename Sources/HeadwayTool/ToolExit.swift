@@ -157,8 +157,8 @@ enum ToolExit: Int32 {
       default: "\(underlying)"
       }
     guard ToolExit(error) == .temporaryFailure else { return "\(error.text) (\(reason))" }
-    return "\(error.text) (\(reason)) Another program is writing to it: run the same command when that has ended; "
-      + "what was committed stays."
+    return "\(error.text) (\(reason)) Another program is writing to it: run the same command when that program has "
+      + "ended. Committed rows stay in the table."
   }
 
   private static func systemReason(_ error: NSError) -> String {

@@ -8,7 +8,7 @@ package enum WebAddress {
   /// - Parameters:
   ///   - authority: The value, with the port.
   ///   - port: The port of the server.
-  /// - Returns: Whether it is a name of this machine, with the port of the server.
+  /// - Returns: Whether `authority` is a name of this machine with the port of the server.
   package static func isLocal(_ authority: String, port: Int) -> Bool {
     ["127.0.0.1", "localhost", "[::1]"].contains { isName(authority, of: $0, port: port) }
   }

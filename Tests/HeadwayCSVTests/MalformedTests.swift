@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "I3: a record over the maximum length is truncated, and the next one is complete",
+    "I3: a record over the maximum length is truncated, and the next record is complete",
     arguments: [
       CSVCase("at the maximum", "12345\nab\n", [["12345"], ["ab"]], maxRecordLength: 5),
       CSVCase("at the maximum, CRLF", "12345\r\nab\r\n", [["12345"], ["ab"]], maxRecordLength: 5),

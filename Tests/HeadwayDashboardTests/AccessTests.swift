@@ -32,7 +32,7 @@ import Testing
     _ = try JobsDashboardServer(dashboard, options: options)
   }
 
-  @Test("J152: nothing is shown or changed without a login, which the printed address makes possible once")
+  @Test("J152: nothing is shown or changed without a login, and the printed address can be used once to log in")
   func login() async throws {
     try await RunningDashboard.with(logsIn: false) { dashboard in
       let id = try await Scene(dashboard.jobs).fail(error: "a secret error")
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("J152: guesses from one address wait for each other, and do not delay those from another address")
+  @Test("J152: password guesses from one address are delayed one after the other, and don't delay other addresses")
   func guesses() throws {
     var limit = GuessLimit()
     let now = ContinuousClock.now
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("J156: an origin in the options, and no other origin, is also accepted as a host")
+  @Test("J156: an origin that is listed in the options, but no other origin, is also accepted as a host")
   func origins() async throws {
     var server = JobsDashboardServer.Options()
     server.password = "correct horse battery"
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test("J156: below a path of a proxy that passes it on, all addresses and cookies are below the path")
+  @Test("J156: if a proxy passes on its path for the dashboard, all links and cookies stay below this path")
   func prefix() async throws {
     var server = JobsDashboardServer.Options()
     server.prefix = "ops/jobs/"
@@ -208,7 +208,7 @@ import Testing
     #expect(SitePath.wayBack(from: page, to: root) == expected)
   }
 
-  @Test("J150: the response to HEAD is that to GET without its body")
+  @Test("J150: the response to HEAD is the response to GET, but without a body")
   func head() async throws {
     try await RunningDashboard.with { dashboard in
       let page = try await dashboard.get("/style.css")

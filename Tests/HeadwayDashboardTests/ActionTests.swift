@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("J151: a job is retried with the dependents that it took down")
+  @Test("J151: a job is retried with the dependents that were cancelled because of it")
   func dependents() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("J151: the change of many jobs continues after its page has appeared, which shows the result")
+  @Test("J151: a change of many jobs continues after its page has appeared, and the page shows the result")
   func longChange() async throws {
     let jobs = Jobs(MemoryJobStore())
     let scene = try await Scene(jobs)
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test("J151: a job whose key is held is not retried, and the page says why")
+  @Test("J151: a job whose key is held is not retried, and the page explains why")
   func heldKey() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)

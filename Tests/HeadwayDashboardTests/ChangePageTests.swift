@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("J344: a page has 50 changes and links to older ones") func pages() async throws {
+  @Test("J344: a page has 50 changes and links to older changes") func pages() async throws {
     try await RunningDashboard.with { dashboard in
       let anna = dashboard.jobs.changing(as: "anna")
       for number in 1...51 { try await anna.changeQueue("mail", .maxRunningJobCount(number)) }

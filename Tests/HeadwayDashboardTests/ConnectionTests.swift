@@ -93,7 +93,7 @@ import Testing
     expectClosed(channel, after: limits.reading)
   }
 
-  @Test("J157: a server responds although half requests use up its connections")
+  @Test("J157: a server responds even if incomplete requests use up its connections")
   func halfRequests() async throws {
     let router = Router()
     router.get("/") { _, _ in "the page" }

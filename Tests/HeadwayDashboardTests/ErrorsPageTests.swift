@@ -7,7 +7,7 @@ import NIOHTTP1
 import Testing
 
 @Suite("The page of errors", .hangLimit) struct ErrorsPageTests {
-  @Test("J338: each error has its counts, its times, and links to exactly its jobs")
+  @Test("J338: each error is shown with its counts, its times, and links that list exactly its jobs")
   func groups() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)

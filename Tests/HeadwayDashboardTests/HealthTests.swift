@@ -6,7 +6,7 @@ import Testing
 
 @testable import HeadwayDashboard
 
-@Suite("What is wrong now, in the dashboard", .hangLimit) struct HealthTests {
+@Suite("Current problems in the dashboard", .hangLimit) struct HealthTests {
   /// Reads the page of the health until it has a text: its report can be a second old.
   ///
   /// The other pages then show a report that is at least as new.
@@ -17,7 +17,8 @@ import Testing
     }
   }
 
-  @Test("J355: each page begins with at most three problems, worst first, with links, and a link to the others")
+  @Test(
+    "J355: each page begins with at most three problems, worst first, with links to them and to the remaining problems")
   func problems() async throws {
     try await RunningDashboard.with(Jobs(MemoryJobStore())) { dashboard in
       let scene = try await Scene(dashboard.jobs)

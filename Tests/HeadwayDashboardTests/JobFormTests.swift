@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("J206: after their count was shown, many jobs become due, except jobs that wait for other jobs")
+  @Test("J206: a command makes many jobs due after showing their count, except jobs that wait for other jobs")
   func runManyNow() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)
@@ -164,7 +164,7 @@ import Testing
   }
 
   @Test(
-    "J207: if a value is not valid, nothing is changed",
+    "J207: if any value in the form is not valid, nothing is changed",
     arguments: [
       ("priority", "highest", "“highest” is not a priority."), ("start", "soon", "“soon” is not a time such as"),
       ("start", "2100-02-30T10:00", "is not a time such as"), ("start", "0000-01-01T10:00", "is not a time such as"),

@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("J150: the pages show schedules, workers and their jobs, and what is not in order")
+  @Test("J150: the pages show schedules, workers and their jobs, and problems")
   func others() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)
@@ -153,7 +153,8 @@ import Testing
     }
   }
 
-  @Test("J368: of many queues, the overview lists the worst ones, and the page of queues lists and finds all of them")
+  @Test(
+    "J368: if there are many queues, the overview lists the worst queues, and the page of queues lists and finds all")
   func manyQueues() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)

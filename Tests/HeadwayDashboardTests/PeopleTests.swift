@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("J345: a person with the role look sees all pages and can't change anything")
+  @Test("J345: a person with the role “look” sees all pages and can't change anything")
   func look() async throws {
     try await RunningDashboard.with(server: try Self.server(), logsIn: false) { dashboard in
       let id = try await Scene(dashboard.jobs).fail()
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("J345: a wrong password and an unknown name have the same answer")
+  @Test("J345: a wrong password and an unknown name get the same response")
   func wrong() async throws {
     try await RunningDashboard.with(server: try Self.server(), logsIn: false) { dashboard in
       var texts: Set<String> = []
@@ -100,14 +100,14 @@ import Testing
     }
   }
 
-  @Test("J345: people make a password unnecessary for an address that other machines can reach")
+  @Test("J345: an address that other machines can reach needs no password if people are configured")
   func address() throws {
     var server = try Self.server()
     server.listen = "0.0.0.0"
     _ = try JobsDashboardServer(JobsDashboard(Jobs(MemoryJobStore())), options: server)
   }
 
-  @Test("J345: the guesses for one name wait for each other, but one address can't use up all of them")
+  @Test("J345: password guesses for one name are limited, but one address can't use up all of them")
   func guesses() {
     var limit = GuessLimit()
     let now = ContinuousClock.now

@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test("J346: the dashboard receives no header that names a person")
+  @Test("J346: a header that names a person does not reach the dashboard")
   func stripped() throws {
     var proxy = JobsDashboardServer.Proxy(addresses: ["127.0.0.1"])
     proxy.roleHeader = "X-Forwarded-Groups"
@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test(
-    "J346: a proxy without a possible address or header is rejected",
+    "J346: a proxy with an invalid address or header is rejected",
     arguments: ["", "localhost", "10.0.0.1/33", "10.0.0/8", "0.0.0.0/0", "::/0", "10.0.0.1/-1", "10.0.0.1/"])
   func invalid(address: String) throws {
     var server = JobsDashboardServer.Options()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import HeadwayDashboard
 
-@Suite("Reading of the dashboard", .hangLimit) struct ReadingTests {
+@Suite("Reading the dashboard", .hangLimit) struct ReadingTests {
   private let now = StoreTime(microseconds: 1_800_000_000_000_000)
 
   private func ending(
@@ -81,7 +81,7 @@ import Testing
         == "&lt;a href=&#39;x&#39;&gt;&quot;\u{301}&amp;\u{FFFD}\u{FFFD}&lt;/a&gt;")
   }
 
-  @Test("J154: a search for rare jobs among many reads part of them, and continues from there")
+  @Test("J154: a search for rare jobs among many reads a part of the jobs, and the next search continues from there")
   func search() async throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteJobStore(path: folder.path + "/jobs.sqlite")

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("J153: a server for other machines answers under its names and addresses, and no others")
+  @Test("J153: a server for other machines answers only requests with its own names and addresses")
   func hostNames() async throws {
     var server = JobsDashboardServer.Options()
     (server.listen, server.password, server.hosts) = ("0.0.0.0", "correct horse battery", ["jobs.example.org"])
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("J153: pages of other sites can link to the dashboard, but can't use anything of it")
+  @Test("J153: pages of other sites can link to the dashboard, but can't use it in any other way")
   func otherSites() async throws {
     try await RunningDashboard.with { dashboard in
       for site in ["cross-site", "same-site"] {
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(
-    "J153: the content policy of each response allows no foreign and no inline script or style",
+    "J153: the content policy of each response allows neither foreign nor inline scripts and styles",
     arguments: PageTests.paths + ["/style.css", "/nothing", "/login", "/job/1"])
   func policy(path: String) async throws {
     try await RunningDashboard.with { dashboard in
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test("J153: a link can't make the page of a change say anything but its own sentences")
+  @Test("J153: a link can't make a page show a notice that is not one of the dashboard's own")
   func notices() async throws {
     try await RunningDashboard.with { dashboard in
       expect(try await dashboard.page("/queues?done=pause").contains("The queue is paused."), is: true)

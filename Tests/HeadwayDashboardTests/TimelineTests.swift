@@ -98,7 +98,7 @@ import Testing
     #expect(timeline.attempts[1].log.count == JobHistory.maxTransitionCount)
   }
 
-  @Test("J364: equal errors are shown once, and the words that differ from the error before are marked")
+  @Test("J364: equal errors are shown once, and the words that differ from the previous error are marked")
   func errors() {
     func error(_ attempt: Int, _ text: String) -> JobErrorRecord {
       JobErrorRecord(attempt: attempt, time: Self.time(attempt), type: "E", text: text)

@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("J367: each page has its shortcut in the list of shortcuts, and no two pages have the same")
+  @Test("J367: each page has a shortcut in the list of shortcuts, and no two pages have the same shortcut")
   func shortcuts() async throws {
     try await RunningDashboard.with { dashboard in
       let page = try await dashboard.page("/")

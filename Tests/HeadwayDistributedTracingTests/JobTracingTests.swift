@@ -46,7 +46,7 @@ import Tracing
     #expect(child.parentSpanID == span.spanID)
   }
 
-  @Test("J111: each attempt has a span, and one that fails has its error")
+  @Test("J111: each attempt has a span, and the span of a failed attempt contains the error")
   func errors() async throws {
     let retry: JobOptions = [.retry(.constant(maxAttemptCount: 2, delay: .zero))]
     let spans = try await spans(count: 2) { jobs in
@@ -58,7 +58,7 @@ import Tracing
     #expect(spans.map(\.links.count) == [0, 0])
   }
 
-  @Test("J111: the operation of a job has a span, too, and setting a schedule again changes nothing")
+  @Test("J111: the operation of a job also has a span, and setting a schedule again changes nothing")
   func operations() async throws {
     let spans = try await spans(count: 1) { jobs in
       try await jobs.enqueue(Checksum())

@@ -65,7 +65,7 @@ private struct TestError: Error {}
     #expect(!tracer.finishedSpans.contains { $0.operationName == "second" })
   }
 
-  @Test("V5: each attempt has a span, and one that fails has its error")
+  @Test("V5: each attempt has a span, and the span of a failed attempt contains the error")
   func attempts() async throws {
     queue.recordSpans(with: tracer)
     queue.failureHandler = { _, _ in }

@@ -78,7 +78,9 @@ import Testing
     #expect(cells.made == [1, 2, 1])
   }
 
-  @Test("R2: equal contents are drawn once, as long as one of the keys is visible") func joined() async {
+  @Test("R2: equal contents are drawn once, as long as at least one key with these contents is visible") func joined()
+    async
+  {
     let cells = Cells()
     let drawing = make(cells)
     queue.isSuspended = true

@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("R3: a failed write leaves no file and keeps an existing one") func cannotWrite() throws {
+  @Test("R3: a failed write leaves no new file and keeps an existing file") func cannotWrite() throws {
     let folder = try TemporaryFolder()
     let image = try cornered()
     try FileManager.default.createDirectory(atPath: folder.path + "/taken.png", withIntermediateDirectories: true)

@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("R2: only visible keys are drawn during 100,000 changes, and the last ones get images")
+  @Test("R2: only visible keys are drawn during 100,000 changes, and the last visible keys get images")
   func storm() async throws {
     let (rows, window, side) = (10_000, 20, 8.0)
     let costLimit = 100 * 8 * 8 * 4

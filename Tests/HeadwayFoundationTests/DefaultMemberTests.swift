@@ -30,7 +30,7 @@ private class Holding: Operation, ErrorHolder, Watching, @unchecked Sendable {
     #expect(operation.finished() == "the protocol's")
   }
 
-  @Test("B5: the error of an operation has the type of any error") func error() {
+  @Test("B5: the error property of an operation has the type (any Error)?") func error() {
     let operation = BlockOperation {}
     operation.recordError(CocoaError(.fileNoSuchFile))
     let other: any Error = CocoaError(.featureUnsupported)

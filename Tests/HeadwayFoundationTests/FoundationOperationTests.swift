@@ -59,7 +59,7 @@ import Testing
     #expect(ran.events == ["operation"])
   }
 
-  @Test("D1, Q11: the first operation waits for the second in a serial queue that no other code uses")
+  @Test("D1, Q11: in a serial queue that no other code retains, the first operation waits for the second")
   func dependencyBehind() {
     let order = EventRecorder<Int>()
     let completed = [Gate(), Gate()]
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(
-    "C4: cancelled in no queue, it is cancelled and not executing; differs: it has finished, unless it decides that")
+    "C4: unlike in Foundation, an operation that is cancelled in no queue has finished, unless it overrides isFinished")
   func cancelInNoQueue() {
     let operation = Operation()
     operation.cancel()
@@ -164,7 +164,7 @@ import Testing
 private class Middle: Operation, @unchecked Sendable {}
 
 extension FoundationOperationTests {
-  @Test("O3, O1: if start() calls main(), it runs once, even if it calls the main() of a class in between")
+  @Test("O3, O1: if start() calls main(), main() runs once, even if it calls the main() of an intermediate class")
   func mainOfClassBetween() {
     final class Leaf: Middle, @unchecked Sendable {
       let runs = EventRecorder<Int>()

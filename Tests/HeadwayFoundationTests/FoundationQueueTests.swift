@@ -78,7 +78,7 @@ import Testing
     #expect(order.events == [4, 3, 2, 1, 0])
   }
 
-  @Test("C3: of five operations in a serial queue, only a cancelled one does not run") func cancelOne() {
+  @Test("C3: of five operations in a serial queue, all except the cancelled operation run") func cancelOne() {
     let queue = OperationQueue(limit: 1)
     let (end, ran) = (queue.occupy(), EventRecorder<Int>())
     let operations = (0..<5).map { number in BlockOperation { ran.record(number) } }
@@ -89,7 +89,8 @@ import Testing
     #expect(ran.events == [0, 1, 3, 4])
   }
 
-  @Test("C3: operations that are cancelled while they wait for more urgent ones do not run") func cancelByPriority() {
+  @Test("C3: operations that are cancelled while they wait for more urgent operations do not run")
+  func cancelByPriority() {
     let queue = OperationQueue(limit: 1)
     let (started, end, ran) = (Gate(), Gate(), EventRecorder<Int>())
     let operations = (0..<5).map { number in
@@ -129,7 +130,9 @@ import Testing
     await MainActor.run { #expect(OperationQueue.current === OperationQueue.main) }
   }
 
-  @Test("Q7: current is the queue that runs the operation, whether cancelled in it or not", arguments: [false, true])
+  @Test(
+    "Q7: current is the queue that runs the operation, whether or not the operation is cancelled",
+    arguments: [false, true])
   func current(cancels: Bool) {
     let queue = OperationQueue(limit: 1)
     let seen = EventRecorder<Bool>()
@@ -142,7 +145,9 @@ import Testing
     #expect(seen.events == [true])
   }
 
-  @Test("Q7, Q9: the same with an underlying queue, and with one that was set back to nil", arguments: [false, true])
+  @Test(
+    "Q7, Q9: current is the queue that runs the operation, with an underlying queue and after setting it back to nil",
+    arguments: [false, true])
   func currentWithUnderlyingQueue(isSetBack: Bool) {
     let (queue, underlying) = (OperationQueue(), DispatchQueue(label: "underlying"))
     queue.underlyingQueue = underlying
@@ -184,7 +189,8 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("W2: when waiting for an operation returns, its queue has released it, immediately") func waitedForHasLeft() {
+  @Test("W2: when a wait for an operation returns, its queue has already released the operation")
+  func waitedForHasLeft() {
     let queue = OperationQueue()
     for _ in 0..<100 {
       let operation = BlockOperation {}
@@ -194,7 +200,7 @@ import Testing
     }
   }
 
-  @Test("Q11: a released queue runs its operations, one of them cancelled as it runs, and is freed")
+  @Test("Q11: a released queue runs its operations, even if a running operation is cancelled, and is freed")
   func lifecycle() {
     let (started, end, freed) = (Gate(), Gate(), Gate())
     let first = BlockOperation {
@@ -232,7 +238,8 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("Q3, W1: the same with a dependency and a completion block") func concurrentWithCompletion() {
+  @Test("Q3, W1: with a limit of 2, two operations overlap if they have a dependent and a completion block")
+  func concurrentWithCompletion() {
     let queue = OperationQueue(limit: 2)
     for _ in 0..<20 {
       let (ran, other, completed, dependencyRan) = (Gate(), Gate(), Gate(), Gate())

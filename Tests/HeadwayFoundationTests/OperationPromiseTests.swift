@@ -4,7 +4,7 @@ import Testing
 
 /// The promises of the documentation of `NSOperation` and `NSBlockOperation`, each once.
 @Suite("Promises of the documentation: operations", .hangLimit) struct OperationPromiseTests {
-  @Test("O2: before it is added, an operation is ready, and in no other state") func initialState() {
+  @Test("O2: before an operation is added, it is ready, and in no other state") func initialState() {
     let operation = Operation()
     #expect(operation.isReady)
     #expect(!operation.isExecuting && !operation.isFinished && !operation.isCancelled && !operation.isAsynchronous)
@@ -13,20 +13,20 @@ import Testing
     #expect(operation.threadPriority == 0.5)
   }
 
-  @Test("O4: main() does nothing by default, and an operation without one finishes") func emptyMain() {
+  @Test("O4: main() does nothing by default, and an operation that does not override it finishes") func emptyMain() {
     let operation = Operation()
     operation.start()
     #expect(operation.isFinished)
   }
 
-  @Test("O4: start() of a cancelled operation finishes it without main()") func cancelledStart() {
+  @Test("O4: start() finishes a cancelled operation without calling main()") func cancelledStart() {
     let operation = BlockOperation { Issue.record("a cancelled operation ran") }
     operation.cancel()
     operation.start()
     #expect(operation.isFinished && operation.isCancelled)
   }
 
-  @Test("O1: an operation runs once; start() on a finished one does nothing") func once() {
+  @Test("O1: an operation runs once; calling start() on a finished operation does nothing") func once() {
     let ran = EventRecorder<Int>()
     let operation = BlockOperation { ran.record(1) }
     operation.start()
@@ -121,7 +121,8 @@ import Testing
     #expect(operation.isReady && operation.dependencies.isEmpty)
   }
 
-  @Test("D2: a dependency counts when it is finished, cancelled or not") func cancelledDependency() {
+  @Test("D2: a dependency is fulfilled when it has finished, whether or not it was cancelled")
+  func cancelledDependency() {
     let (dependency, operation) = (BlockOperation {}, BlockOperation {})
     operation.addDependency(dependency)
     let queue = OperationQueue()
@@ -151,8 +152,7 @@ import Testing
     }
   }
 
-  @Test("P1: a priority that is not one of the constants is rounded to the nearest one toward normal") func priorities()
-  {
+  @Test("P1: a priority that is not a constant is rounded to the nearest constant toward normal") func priorities() {
     let operation = Operation()
     for priority: Operation.QueuePriority in [.veryLow, .low, .normal, .high, .veryHigh] {
       operation.queuePriority = priority
@@ -163,7 +163,7 @@ import Testing
     #expect(Operation.QueuePriority(roundingTowardNormal: -7) == .low)
   }
 
-  @Test("W1: the completion block runs once when isFinished has become true, cancelled or not, and is nil then")
+  @Test("W1: after isFinished has become true, the completion block runs once and is set to nil, even if cancelled")
   func completionBlock() {
     for isCancelled in [false, true] {
       let (completed, seen) = (Gate(), EventRecorder<[Bool]>())
@@ -202,7 +202,7 @@ import Testing
     #expect(returned.events == [true, true, true, true])
   }
 
-  @Test("B1: the blocks of an operation run concurrently, and it finishes when the last one has")
+  @Test("B1: the blocks of an operation run concurrently, and the operation finishes when the last block has returned")
   func blocksConcurrent() {
     let (first, second) = (Gate(), Gate())
     let operation = BlockOperation {

@@ -9,7 +9,7 @@ import Testing
   /// Runs `body` on the queue behind all updates that were sent there.
   private func read<Value: Sendable>(_ body: @Sendable () -> Value) -> Value { queue.sync(execute: body) }
 
-  @Test("Q10: a Foundation progress shows a Headway one") func shows() {
+  @Test("Q10: a Foundation progress shows a Headway progress") func shows() {
     let source = OperationProgress(totalUnitCount: 0)
     let shown = Shown(source.makeFoundationProgress(updatedOn: queue))
     #expect(read { shown.progress.isIndeterminate })
@@ -20,7 +20,8 @@ import Testing
     #expect(read { shown.progress.isFinished && shown.progress.completedUnitCount == 100 })
   }
 
-  @Test("Q10: cancelling, pausing and resuming either side reaches the other") func cancelling() {
+  @Test("Q10: cancelling, pausing, or resuming one of two linked progress objects affects the other") func cancelling()
+  {
     let source = OperationProgress(totalUnitCount: 4)
     let shown = Shown(source.makeFoundationProgress(updatedOn: queue))
     source.pause()

@@ -35,7 +35,7 @@ import Testing
     #expect(queue.underlyingQueue === DispatchQueue.main)
   }
 
-  @Test("Q1: the queue of a notification can be optional, the current one, or nil") func optionalQueues() {
+  @Test("Q1: the queue of a notification can be an optional, the current queue, or nil") func optionalQueues() {
     let queue = OperationQueue()
     queue.name = "listeners"
     let center = NotificationCenter()

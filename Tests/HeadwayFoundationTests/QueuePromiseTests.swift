@@ -14,7 +14,7 @@ import Testing
     #expect(queue.name == "import")
   }
 
-  @Test("Q1: an operation stays in its queue until it has finished, and the queue keeps it") func keeps() {
+  @Test("Q1: a queue keeps an operation until the operation has finished") func keeps() {
     let queue = OperationQueue()
     queue.isSuspended = true
     weak var operation: Operation?
@@ -75,7 +75,8 @@ import Testing
     }
   }
 
-  @Test("Q8: a barrier waits for all before it, and all after it wait for the barrier") func barrier() {
+  @Test("Q8: a barrier waits for all earlier operations, and all later operations wait for the barrier") func barrier()
+  {
     let queue = OperationQueue()
     let (end, order) = (queue.occupy(), EventRecorder<String>())
     for _ in 0..<5 { queue.addOperation { order.record("before") } }
@@ -175,7 +176,7 @@ import Testing
     }
   }
 
-  @Test("Q9: the main dispatch queue may be the underlying one") func underlyingMain() async {
+  @Test("Q9: the main dispatch queue can be the underlying queue") func underlyingMain() async {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
       queue.underlyingQueue = .main
@@ -201,7 +202,8 @@ import Testing
     }
   }
 
-  @Test("P3: a block runs at its queue's quality of service, an operation at the higher of the two") func quality() {
+  @Test("P3: a block runs at its queue's quality of service, and an operation at the higher of its own and its queue's")
+  func quality() {
     let queue = OperationQueue()
     queue.qualityOfService = .userInitiated
     let operation = BlockOperation {}
@@ -211,7 +213,8 @@ import Testing
     #expect(operation.qualityOfService == .utility)
   }
 
-  @Test("Q10: progress counts no operations until it has a total; then it counts all") func progress() {
+  @Test("Q10: a queue's progress counts no operations until it has a total; then it counts all operations")
+  func progress() {
     let queue = OperationQueue()
     queue.addOperations([BlockOperation {}], waitUntilFinished: true)
     queue.waitUntilAllOperationsAreFinished()

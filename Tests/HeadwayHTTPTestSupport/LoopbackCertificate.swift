@@ -22,7 +22,7 @@ package struct LoopbackCertificate: Sendable {
       -----END CERTIFICATE-----
       """)
 
-  /// The same, until the end of 2020.
+  /// The same certificate, but valid until the end of 2020.
   package static let expired = LoopbackCertificate(
     text: """
       -----BEGIN CERTIFICATE-----

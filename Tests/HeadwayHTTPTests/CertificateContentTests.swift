@@ -9,7 +9,7 @@ import Testing
   }
 
   @Test(
-    "H2: a certificate is for its alternative names, whose first label can have an asterisk",
+    "H2: a certificate is valid for its alternative names, whose first label can have an asterisk",
     arguments: [
       ("a.example.org", true), ("A.Example.ORG.", true), ("example.org", false), ("a.b.example.org", false),
       ("xn--a.example.org", false), ("fo.example.com", false), ("foo.example.com", true), ("f-o.example.com", true),
@@ -20,7 +20,7 @@ import Testing
     #expect(try content(Self.names).isFor(host: host, address: nil) == isMatch)
   }
 
-  @Test("H2: a certificate is for its addresses") func addresses() throws {
+  @Test("H2: a certificate is valid for its addresses") func addresses() throws {
     let content = try content(Self.names)
     #expect(content.isFor(host: nil, address: [127, 0, 0, 1]))
     #expect(content.isFor(host: "localhost", address: [127, 0, 0, 1]), "NIOSSL compares the address, too")
@@ -45,8 +45,10 @@ import Testing
   private static let escapedIssuer =
     "O=\\\"\u{301} \\\\\u{301} \\;\u{301} \\<\u{301}\\>\u{301}\\+\u{301},CN=a\\,\u{301}O=Fake\\,\u{301}b"
 
-  /// For `*.example.org`, `f*o.example.com`, `xn--*.example.net`, `a.*.example.net`, `Host.example.`, 127.0.0.1 and ::1
-  /// (the common name is `common.example`).
+  /// A certificate with the alternative names `*.example.org`, `f*o.example.com`, `xn--*.example.net`,
+  /// `a.*.example.net`, `Host.example.`, 127.0.0.1 and ::1.
+  ///
+  /// Its common name is `common.example`.
   private static let names = """
     -----BEGIN CERTIFICATE-----
     MIIB0DCCAXWgAwIBAgIUe23A7KJZ5yknZ8XU+LXzKLcB2GYwCgYIKoZIzj0EAwIw
@@ -76,7 +78,7 @@ import Testing
     -----END CERTIFICATE-----
     """
 
-  /// The same, with the alternative name a@common.example.
+  /// The same common names, with the alternative name a@common.example.
   private static let email = """
     -----BEGIN CERTIFICATE-----
     MIIBpzCCAU6gAwIBAgIUYRPYnkLmdiDkTRcDRyUvNu6m1XEwCgYIKoZIzj0EAwIw

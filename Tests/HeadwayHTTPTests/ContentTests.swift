@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(
-    "H2: all gzip members are decompressed, and other bytes after them are ignored",
+    "H2: all gzip members are decompressed, and bytes that follow the members are ignored",
     arguments: [[], [0, 0], [0x1F, 0x8B, 9]])
   func members(end: [UInt8]) async throws {
     let body = compressed(Self.text, by: "gzip") + compressed([1, 2, 3], by: "gzip") + end

@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(
-    "H4: a part with the status 200 continues the file if it is the requested one",
+    "H4: a response with the status 200 continues the file if it contains the requested part",
     arguments: ["bytes 1000-9999/10000", "bytes 1000-9999/*"])
   func partWithWrongStatus(range: String) async throws {
     let response = Response(200, ["ETag": "\"1\"", "Content-Range": range], Self.rest)

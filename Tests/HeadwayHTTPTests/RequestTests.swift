@@ -251,7 +251,8 @@ import Testing
     }
   }
 
-  @Test("H1: a subclass can process the response, and its error fails the request") func subclass() async throws {
+  @Test("H1: a subclass can process the response, and an error that it throws fails the request")
+  func subclass() async throws {
     final class Count: RequestOperation, @unchecked Sendable {
       nonisolated(unsafe) var count = 0
       override func handleResponse(_ response: Response) async throws {

@@ -14,7 +14,7 @@ import Testing
     return try HTTPConnectionPool(configuration)
   }
 
-  @Test("H1: a server is trusted only if its certificate is") func trust() async throws {
+  @Test("H1: a server is trusted only if its certificate is trusted") func trust() async throws {
     try await withServer(certificate: .usual) { _ in
       Server.answer(.ok, [:], [1])
     } _: { server in

@@ -64,7 +64,7 @@ struct AppendCompletionTests {
   }
 
   @Test(
-    "I10: repeating an interrupted append adds the missing rows, whichever program created the table",
+    "I10: repeating an interrupted append adds the missing rows, regardless of which program created the table",
     arguments: ["(id INTEGER, name TEXT)", "(id INTEGER PRIMARY KEY, name TEXT)"])
   func completion(definition: String) throws {
     try withTarget(definition) { target in

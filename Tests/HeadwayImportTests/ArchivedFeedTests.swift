@@ -141,7 +141,7 @@ struct ArchivedFeedTests {
     }
   }
 
-  @Test("I4: the outermost of several feeds in an archive is used, unless the path names another")
+  @Test("I4: the outermost of several feeds in an archive is used, unless the path names another feed")
   func several() throws {
     try withWorkspace { workspace in
       func agency(_ name: String) -> String { "agency_id,agency_name,agency_timezone\nA,\(name),Europe/Berlin\n" }

@@ -66,7 +66,7 @@ struct BatchTests {
     }
   }
 
-  @Test("I1: an import runs on a different thread than the one that adds it to a queue")
+  @Test("I1: an import runs on a different thread than the thread that adds it to a queue")
   func threads() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

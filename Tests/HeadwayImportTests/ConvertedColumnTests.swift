@@ -93,7 +93,8 @@ struct ConvertedColumnTests {
     #expect(try converted(text, into: "CREATE TABLE t (id NUM PRIMARY KEY, v TEXT)") == ["id 2 2 007"])
   }
 
-  @Test("I11: a report counts numbers that SQLite reads differently than the specified format") func formats() throws {
+  @Test("I11: a report counts numbers that SQLite reads differently from what the format specifies")
+  func formats() throws {
     var options = ImportOptions(delimiter: UInt8(ascii: ";"), hasHeader: true)
     options.numberFormat = NumberFormat(decimalSeparator: ",", groupSeparator: ".")
     let table = "CREATE TABLE t (a TEXT, v NUMERIC)"

@@ -48,7 +48,7 @@ struct FeedValidatorTests {
     }
   }
 
-  @Test("I4: a valid feed has no issues, and a generated one has no errors") func clean() throws {
+  @Test("I4: a valid feed has no issues, and a generated feed has no errors") func clean() throws {
     #expect(try issues() == [])
     try withWorkspace { workspace in
       try SampleFeed(stopTimes: 500, seed: 3).write(to: workspace.path("sample"))

@@ -104,7 +104,7 @@ struct FileContentTests {
   }
 
   @Test(
-    "I3: one or two Windows-1252 rows are imported anywhere in an ASCII file",
+    "I3: one or two Windows-1252 rows anywhere in an ASCII file are imported",
     arguments: [0, 1, 2_000, 40_000], [1, 2])
   func singleWindowsRows(position: Int, count: Int) throws {
     let latin = Array("1,Gr".utf8) + [0xFC] + Array("n\n".utf8)

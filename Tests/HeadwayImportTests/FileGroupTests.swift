@@ -67,7 +67,7 @@ struct FileGroupTests {
     }
   }
 
-  @Test("I12: importing keyless files again keeps all rows if one of the files can't be imported")
+  @Test("I12: importing keyless files again keeps all rows if a file can't be imported")
   func keylessReimport() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

@@ -23,7 +23,7 @@ struct FileFormTests {
   }
 
   @Test(
-    "I3: small files are imported with any line ending, even without a final one",
+    "I3: small files are imported with any line ending, even without a final line ending",
     arguments: [0, 1, 2, 3, 98, 99, 100, 101, 249, 250, 251], ["\n", "\r\n"])
   func sizes(rows: Int, lineEnding: String) throws {
     for endsWithLineEnd in [true, false] {

@@ -68,7 +68,7 @@ struct ForeignKeyTests {
     }
   }
 
-  @Test("I17: the cost of rows that refer to the next row, or to an earlier such row, does not grow with their number")
+  @Test("I17: the cost per row of rows that refer to the next or an earlier row does not grow with their number")
   func chain() throws {
     try withWorkspace { workspace in
       let (count, database) = (400, try workspace.database())

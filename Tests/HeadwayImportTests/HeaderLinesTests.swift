@@ -38,7 +38,7 @@ struct HeaderLinesTests {
     }
   }
 
-  @Test("I15: any word in the first row belongs to a row if it is next to text") func anyWord() throws {
+  @Test("I15: a first row with text is not part of the header, regardless of its words") func anyWord() throws {
     var random = SeededGenerator(seed: 11)
     let letters = Array("abcdefghijklmnopqrstuvwxyzÄÖÜ()[]<>#/%$°. -")
     for _ in 0..<60 {
@@ -54,7 +54,7 @@ struct HeaderLinesTests {
   }
 
   @Test(
-    "I15: if several lines form the header, a note reports it",
+    "I15: a note reports that several lines form the header",
     arguments: [
       ("name,length,weight\ntext,km,kg\n", ["name text", "length km", "weight kg"]),
       ("name,length,weight\n,(km),[kg]\n", ["name", "length (km)", "weight [kg]"]),
@@ -73,7 +73,7 @@ struct HeaderLinesTests {
     }
   }
 
-  @Test("I15: the whole file counts: later text in a numeric column proves that the second line is a row")
+  @Test("I15: the whole file is examined: later text in a numeric column proves that the second line is a row")
   func wholeFile() throws {
     let rows = (0..<20_000).map { "row \($0),\($0),2.5\n" }.joined()
     for (last, rowCount) in [("", 20_000), ("x,min,h\n", 20_002)] {

@@ -64,7 +64,7 @@ struct IgnoredRowsTests {
     #expect(counts == [[2, 2, 1], [0, 4, 1]])
   }
 
-  @Test("I22: a strict import skips ignored rows, and stops at a rejected one", arguments: Format.allCases)
+  @Test("I22: a strict import skips ignored rows, and stops at a rejected row", arguments: Format.allCases)
   func strict(format: Format) throws {
     let options = ImportOptions(stopsAtFirstMalformedRow: true, existingRowPolicy: .ignore)
     try imported(format.text([(1, "x"), (3, "c"), (2, "y")]), format, into: Self.table, options) {

@@ -92,7 +92,7 @@ struct InferredTypesTests {
   }
 
   @Test(
-    "I3: if a late value makes a column text, a note reports it",
+    "I3: a note reports that a late value changed the type of a column to text",
     arguments: ["1234567890.12345678", "x", "007"])
   func noteOnWidening(late: String) throws {
     try withWorkspace { workspace in

@@ -27,7 +27,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J299: the turns of queues without waiting jobs that have keys are deleted")
+  @Test("J299: the turns of a queue are deleted if it has no waiting jobs with keys")
   func turns() async throws {
     let test = try await TestStore()
     try await test.jobs.enqueue(

@@ -6,7 +6,7 @@ import HeadwayTestSupport
 import Synchronization
 import Testing
 
-/// The store on PostgreSQL keeps the rules of all stores.
+/// The PostgreSQL store follows the rules of all stores.
 @Suite(.hangLimit, .serialized) struct PostgresConformanceTests {
   @Test(arguments: JobStoreConformance.checks)
   func conforms(check: JobStoreCheck) async throws {

@@ -120,7 +120,7 @@ import Testing
     return Set(output.split(separator: "\n").map(String.init)).intersection(statements)
   }
 
-  @Test("J123: each privilege permits the statements of the guide's table, and no others")
+  @Test("J123: each privilege permits exactly the statements that the guide's table lists")
   func matrix() async throws {
     let test = try await TestStore()
     let statements = try Self.statements(test)
@@ -273,7 +273,9 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J123: roles can call the functions if the server grants that to no role by default", arguments: [true, false])
+  @Test(
+    "J123: roles can call the functions even if the server does not grant this privilege by default",
+    arguments: [true, false])
   func functions(isWorker: Bool) async throws {
     let server = try PostgresServer()
     try psql("ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC", server.connectionString)
@@ -293,7 +295,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J109: a role that may only read sees the number of connections, and which check is not possible")
+  @Test("J109: a role that may only read sees the number of connections, and which check it can't perform")
   func findings() async throws {
     let server = try PostgresServer()
     let test = try await TestStore(server: server)

@@ -8,7 +8,7 @@ import Testing
 
 /// Overviews and searches of a store with many jobs.
 @Suite(.hangLimit, .serialized) struct PostgresReadingTests {
-  @Test("J154: an overview counts by index, and reads about as many waiting jobs as its limit, in all queues together")
+  @Test("J154: an overview counts by index, and reads about as many waiting jobs as its limit in total, not per queue")
   func waitingJobs() async throws {
     let test = try await TestStore()
     for (queue, priority) in [("a", Operation.QueuePriority.low), ("a", .normal), ("a", .high), ("b", .normal)] {
@@ -130,7 +130,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J154: a search finds tags and labels that another client has stored, with escaped characters or without")
+  @Test("J154: a search finds tags and labels that another client has stored, with or without escaped characters")
   func escapedTexts() async throws {
     let test = try await TestStore()
     for settings in [

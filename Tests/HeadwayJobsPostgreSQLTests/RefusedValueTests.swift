@@ -34,7 +34,7 @@ import Testing
       )
     }
 
-  @Test("J180: the server's error decides whether a job that adds another one is retried", arguments: refusals.indices)
+  @Test("J180: the server's error decides whether a job that adds another job is retried", arguments: refusals.indices)
   func classes(index: Int) async throws {
     let (state, isRetryable, sql) = Self.refusals[index]
     let test = try await TestStore()

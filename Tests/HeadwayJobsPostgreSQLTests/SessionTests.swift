@@ -105,7 +105,7 @@ import Testing
 
   // MARK: Standbys
 
-  @Test("J103: a session with a standby can read, and ends when it is used to write, even behind a pooler")
+  @Test("J103: a session with a standby server can read, and ends if it is used to write, even behind a pooler")
   func standby() throws {
     let primary = try PostgresServer()
     let standby = try PostgresServer(standbyOf: primary)

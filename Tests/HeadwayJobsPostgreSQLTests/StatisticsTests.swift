@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "J325: the distribution of one duration is the same in SQL and in Swift",
+    "J325: SQL and Swift compute the same distribution for a single duration",
     arguments: [0, 1, 7, 8, 15, 16, 17, 127, 128, 1_000_000, 123_456_789_012, 1 << 44, 1 << 46] as [Int64])
   func durations(microseconds: Int64) async throws {
     let test = try await TestStore()
@@ -67,7 +67,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J328: transactions that count jobs of one queue and kind do not wait for each other, nor for merging")
+  @Test("J328: transactions that count jobs of the same queue and kind wait neither for each other nor for merging")
   func concurrency() async throws {
     let test = try await TestStore()
     let open = try session(test)

@@ -19,7 +19,7 @@ import Testing
     return test
   }
 
-  @Test("J11: a job that is added in a transaction exists if the transaction is committed")
+  @Test("J11: a job that is enqueued in a transaction exists if the transaction is committed")
   func commit() async throws {
     let test = try await makeStore()
     let (jobs, table) = (test.jobs, "\(test.schema).photo")
@@ -61,7 +61,8 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J13: a key that another transaction has not committed yet is waited for", arguments: [true, false])
+  @Test(
+    "J13: enqueueing a key waits for a transaction that has not committed the same key yet", arguments: [true, false])
   func keys(isCommitted: Bool) async throws {
     let test = try await makeStore()
     let (jobs, isAdded, mayEnd) = (test.jobs, DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -126,7 +127,7 @@ import Testing
   }
 
   @Test(
-    "J11: times at the ends of PostgreSQL's range, and infinite times, are read as the first or the last time",
+    "J11: infinite times, and times at the ends of PostgreSQL's range, are read as the first or the last time",
     arguments: ["294276-12-31 23:59:59.999999+00", "infinity", "4714-11-24 00:00:00+00 BC", "-infinity"])
   func extremeTimes(time: String) async throws {
     let test = try await makeStore()
@@ -208,7 +209,9 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J232: a signal is sent if its transaction is committed, even by another client", arguments: [true, false])
+  @Test(
+    "J232: a signal is sent only if its transaction is committed, including a signal from another client",
+    arguments: [true, false])
   func signal(isOtherClient: Bool) async throws {
     let test = try await makeStore()
     let (handle, record) = try await claimNewJob(of: test)
@@ -258,7 +261,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J225: a signal that is committed while the ending of its job waits for it leaves no rows")
+  @Test("J225: a signal leaves no rows if its transaction is committed while the ending of the job waits for it")
   func signalDuringEnding() async throws {
     let test = try await makeStore()
     let (handle, record) = try await claimNewJob(of: test)
@@ -337,7 +340,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J135: the writes of a job and its success are committed together, or neither")
+  @Test("J135: either both the writes of a job and its success are committed, or neither")
   func finish() async throws {
     let test = try await makeStore()
     try test.psql("CREATE TABLE effect (number bigint PRIMARY KEY, count bigint NOT NULL)")

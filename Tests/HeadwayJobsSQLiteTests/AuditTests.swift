@@ -134,7 +134,7 @@ import Testing
     await fixture.close()
   }
 
-  @Test("J149: whether a file has a store is found without creating one")
+  @Test("J149: checking whether a file contains a store does not create a store")
   func hasStore() async throws {
     let folder = fixture.folder.path
     #expect(try SQLiteJobStore.hasStore(at: fixture.path))

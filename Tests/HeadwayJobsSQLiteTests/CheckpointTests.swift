@@ -135,7 +135,9 @@ struct CheckpointTests {
   //     reads the length of the log
   //                                                               resets the log, commits
   //     regards the old length as copied
-  @Test("J108: a witness prevents the loss if others run checkpoints", arguments: Interference.allCases)
+  @Test(
+    "J108: a witness connection prevents the loss if other connections run checkpoints",
+    arguments: Interference.allCases)
   func witness(interference: Interference) throws {
     for hasWitness in [false, true] {
       var checkpoint: Checkpoint?
@@ -209,7 +211,8 @@ struct CheckpointTests {
     #expect(try scenario.isIntact(checkpointing: scenario.gated))
   }
 
-  @Test("J108: closing a connection runs a checkpoint only if it is the last one, and keeps all others out")
+  @Test(
+    "J108: closing a connection runs a checkpoint only if it is the last connection, and blocks all other connections")
   func closing() throws {
     for call in 0... {
       let scenario = try Scenario()
@@ -240,7 +243,7 @@ struct CheckpointTests {
     }
   }
 
-  @Test("J108: a prepared pool runs no checkpoint, and none when it is closed while another connection is open")
+  @Test("J108: a prepared pool runs no checkpoint, even when it is closed while another connection is open")
   func prepared() throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/jobs.sqlite"
@@ -260,7 +263,7 @@ struct CheckpointTests {
   }
 
   @Test(
-    "J108: the versions that have the fix",
+    "J108: the library versions that have the fix are recognized",
     arguments: [
       (3_007_000, false), (3_040_001, false), (3_044_005, false), (3_044_006, true), (3_045_000, false),
       (3_050_006, false), (3_050_007, true), (3_051_000, false), (3_051_002, false), (3_051_003, true),

@@ -64,7 +64,7 @@ import Testing
     await app.store.close()
   }
 
-  @Test("J4: unreadable parts of a failed job remain as they are stored, and the job can't be run again")
+  @Test("J4: unreadable parts of a failed job are kept as stored, and the job can't be run again")
   func keepsParts() async throws {
     let app = try TransactionTests.Application()
     let handle = try await app.jobs.enqueue(Note(text: "a"))
@@ -143,7 +143,7 @@ import Testing
     await app.store.close()
   }
 
-  @Test("J4: states and reasons of a newer release do not keep lists from being read")
+  @Test("J4: jobs can be listed even if a newer release has stored unknown states and reasons")
   func newerValues() async throws {
     let app = try TransactionTests.Application()
     let handles = try await app.jobs.enqueue(contentsOf: (0..<3).map { Note(text: "\($0)") })
@@ -165,7 +165,7 @@ import Testing
   }
 
   /// The variable `HEADWAY_JOB_DAMAGES` sets the number of rounds, and `HEADWAY_JOB_SEED` the seed.
-  @Test("J176, J4: random damage of rows stops neither a worker nor a list")
+  @Test("J176, J4: randomly damaged rows stop neither workers nor lists")
   func random() async throws {
     let environment = ProcessInfo.processInfo.environment
     let count = try #require(Int(environment["HEADWAY_JOB_DAMAGES"] ?? "120"))

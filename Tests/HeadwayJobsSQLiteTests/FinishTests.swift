@@ -31,7 +31,9 @@ private struct TwiceFinished: Job {
     "COMMIT", "ROLLBACK", "COMMIT; BEGIN", "ROLLBACK; BEGIN", "ROLLBACK; BEGIN; INSERT INTO photo (size) VALUES (2)",
   ]
 
-  @Test("J135: code that ends the transaction fails, its job has not ended, and nothing was written", arguments: harm)
+  @Test(
+    "J135: if code ends the transaction, the request fails, the job does not end, and nothing is written",
+    arguments: harm)
   func endsTransaction(sql: String) async throws {
     let app = try TransactionTests.Application()
     let handle = try await app.jobs.enqueue(Note(text: "a"))
@@ -55,7 +57,7 @@ private struct TwiceFinished: Job {
     await app.store.close()
   }
 
-  @Test("J135: a second call is rejected, and the job has succeeded")
+  @Test("J135: if the code finishes its job twice, the second call is rejected, and the job has succeeded")
   func secondCall() async throws {
     let app = try TransactionTests.Application()
     let handle = try await app.jobs.enqueue(TwiceFinished())
@@ -137,7 +139,7 @@ private struct TwiceFinished: Job {
     "INSERT INTO photo (size) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n",
   ]
 
-  @Test("J135: code that takes longer than its limit is interrupted, and its job has not ended", arguments: endless)
+  @Test("J135: code that takes longer than its limit is interrupted, and its job does not end", arguments: endless)
   func interrupted(sql: String) async throws {
     let app = try TransactionTests.Application()
     let handle = try await app.jobs.enqueue(Note(text: "a"))

@@ -40,8 +40,8 @@ import Testing
     name: "idle", processIdentifier: 1, queues: ["default"], kinds: ["test": 1])
   private let claim = JobClaim(queue: "default", count: 4, allowsSuspect: true, kinds: ["test": 1])
 
-  /// Asks everything that a worker asks once per second.
-  private func ask(_ store: SQLiteJobStore, _ worker: WorkerID) async throws -> [JobRecord] {
+  /// Makes all requests that a worker makes once per second.
+  private func makeRequests(_ store: SQLiteJobStore, _ worker: WorkerID) async throws -> [JobRecord] {
     let beat = try await store.beat(worker, running: [])
     #expect(beat.isRegistered)
     let answer = try await store.exchange(JobExchange(worker: worker, claims: [claim]))
@@ -57,9 +57,9 @@ import Testing
     let store = try openStore()
     let worker = try await store.register(description)
     // The first answers are read.
-    for _ in 0..<2 { #expect(try await ask(store, worker).isEmpty) }
+    for _ in 0..<2 { #expect(try await makeRequests(store, worker).isEmpty) }
     _ = statements.take()
-    for _ in 0..<3 { #expect(try await ask(store, worker).isEmpty) }
+    for _ in 0..<3 { #expect(try await makeRequests(store, worker).isEmpty) }
     #expect(statements.take() == ["PRAGMA data_version"])
     await store.close()
   }
@@ -68,10 +68,10 @@ import Testing
     let (store, other) = (try openStore(), try openStore())
     let worker = try await store.register(description)
     for number in 1...50 {
-      #expect(try await ask(store, worker).isEmpty)
+      #expect(try await makeRequests(store, worker).isEmpty)
       let new = NewJob(kind: "test", payload: JobPayload(bytes: []))
       let id = try await other.enqueue([new])[0].id
-      let claimed = try await ask(store, worker)
+      let claimed = try await makeRequests(store, worker)
       #expect(claimed.map(\.id) == [id], "\(number)")
       for job in claimed {
         let fence = try #require(job.fence)

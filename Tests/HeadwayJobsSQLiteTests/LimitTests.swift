@@ -50,7 +50,7 @@ import Testing
     await app.store.close()
   }
 
-  @Test("J299: the turns of queues without waiting jobs that have keys are deleted")
+  @Test("J299: the turns of a queue are deleted if it has no waiting jobs with keys")
   func turns() async throws {
     let app = try TransactionTests.Application()
     let worker = try await app.store.registerNote()
@@ -96,7 +96,7 @@ import Testing
     await app.store.close()
   }
 
-  @Test("J18: in a transaction of the application, enqueueing in a full queue fails, and the rest can be committed")
+  @Test("J18: in an application's transaction, enqueueing in a full queue fails, and other changes can be committed")
   func fullQueue() async throws {
     let app = try TransactionTests.Application()
     try await app.jobs.changeQueue("default", .maxPendingJobCount(1))

@@ -23,7 +23,7 @@ import Testing
     return error?.code
   }
 
-  @Test("J106: a store that was closed has its jobs when it is opened again")
+  @Test("J106: a store that was closed still contains its jobs when it is opened again")
   func opensAgain() async throws {
     let store = try SQLiteJobStore(path: path)
     let handle = try await Jobs(store).enqueue(Note(text: "a"))
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "J190: a worker stops if the file of its store is deleted, while it is idle or runs a job",
+    "J190: a worker stops if the file of its store is deleted, whether the worker is idle or runs a job",
     arguments: [false, true])
   func workerOfDeletedFile(isRunningJob: Bool) async throws {
     let store = try SQLiteJobStore(path: path)
@@ -106,7 +106,7 @@ import Testing
     await store.close()
   }
 
-  @Test("J106: the next version of the schema is accepted, and a later one is rejected", arguments: [2, 3])
+  @Test("J106: the next version of the schema is accepted, and later versions are rejected", arguments: [2, 3])
   func newerSchema(version: Int) async throws {
     let store = try SQLiteJobStore(path: path)
     await store.close()
@@ -137,7 +137,7 @@ import Testing
     await store.close()
   }
 
-  @Test("a file that isn't a database, a folder, and a missing folder are rejected")
+  @Test("opening a folder, a missing folder, or a file that isn't a database fails")
   func badPaths() throws {
     #expect(code(try folder.write("This is not a database, but a text.", to: "text")) == .unusableStore)
     #expect(code(folder.path) == .unusableStore)

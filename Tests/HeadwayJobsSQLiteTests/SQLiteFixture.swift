@@ -6,7 +6,7 @@ import HeadwayTestSupport
 import Synchronization
 import Testing
 
-/// The store on SQLite keeps the rules of all stores.
+/// The SQLite store follows the rules of all stores.
 @Suite(.hangLimit) struct SQLiteConformanceTests {
   @Test(arguments: JobStoreConformance.checks)
   func conforms(check: JobStoreCheck) async throws {

@@ -6,7 +6,7 @@ import Testing
 
 /// Schedules that another version of Headway may have written.
 @Suite(.hangLimit) struct ScheduleStoreTests {
-  @Test("J71: a schedule that can't be read loses no tick, and does not hold up others")
+  @Test("J71: a schedule that can't be read loses no tick, and does not delay other schedules")
   func unreadable() async throws {
     let fixture = try SQLiteFixture()
     let store = fixture.sqlite

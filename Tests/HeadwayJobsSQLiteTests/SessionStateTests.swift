@@ -131,7 +131,7 @@ import Testing
     await app.store.close()
   }
 
-  @Test("J187: code that sets wal_autocheckpoint does not start checkpoints of SQLite's own")
+  @Test("J187: code that sets wal_autocheckpoint does not make SQLite run its own checkpoints")
   func checkpointHook() async throws {
     let app = try Application()
     _ = try await app.jobs.enqueue(Note(text: "a"))

@@ -55,7 +55,7 @@ import Testing
     await fixture.close()
   }
 
-  @Test("a store notifies the observers of another one")
+  @Test("a store notifies the observers of another store of the same file")
   func messages() async throws {
     let other = try fixture.openOther()
     let (hints, continuation) = AsyncStream.makeStream(of: JobHint.self)

@@ -128,7 +128,7 @@ struct Note: Job {
     await app.store.close()
   }
 
-  @Test("J11: a job in a transaction exists if it is committed")
+  @Test("J11: a job that is enqueued in a transaction exists if the transaction is committed")
   func commit() async throws {
     let app = try Application()
     let hints = Mutex<[JobHint]>([])
@@ -286,7 +286,7 @@ struct Note: Job {
     await app.store.close()
   }
 
-  @Test("J11: a job in a transaction does not exist if it is rolled back")
+  @Test("J11: a job that is enqueued in a transaction does not exist if the transaction is rolled back")
   func rollback() async throws {
     let app = try Application()
     let hints = Mutex<[JobHint]>([])

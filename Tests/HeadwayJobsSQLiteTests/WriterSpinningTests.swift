@@ -6,7 +6,7 @@ import Testing
 
 /// When the writer of a store spins before it sleeps.
 @Suite(.hangLimit) struct WriterSpinningTests {
-  @Test("J304: the writer spins after a transaction with one request, and less often if that is in vain")
+  @Test("J304: the writer spins after a transaction with one request, and spins less often if that is in vain")
   func decision() {
     var spinning = WriterSpinning()
     #expect(spinning.mayBegin() == false)

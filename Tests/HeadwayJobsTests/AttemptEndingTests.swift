@@ -33,7 +33,7 @@ import Testing
     #expect(action(error: nil, isCancelled: true, cause: .stopping) == .release)
   }
 
-  @Test("J52: a cancelled job that throws another error has failed, and one that returns is cancelled")
+  @Test("J52: a cancelled job that throws another error has failed, and a cancelled job that returns is cancelled")
   mutating func requested() {
     #expect(action(error: nil, isCancelled: true, cause: .requested) == .cancel(JobEndReason(.cancelled)))
     guard case .fail = action(error: TestError(), isCancelled: true, cause: .requested) else {
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("J52: an unrequested cancellation counts as an error, and the job is retried")
+  @Test("J52: a CancellationError without a request to cancel counts as an error, and the job is retried")
   mutating func unrequested() {
     guard case .retry(_, let error) = action(error: CancellationError()) else {
       Issue.record("The job is not retried.")

@@ -27,7 +27,8 @@ import Testing
   }
 
   @Test(
-    "J240, J241, J242: random claims exceed no limit of several, and leave no job that could run", arguments: 1...40,
+    "J240, J241, J242: random claims of jobs with several limits exceed no limit, and leave no job that could run",
+    arguments: 1...40,
     [1, 3])
   func severalLimits(seed: UInt64, maxWeight: Int) {
     var generator = SeededGenerator(seed: seed)
@@ -110,7 +111,7 @@ import Testing
     #expect(source.readCount < 16, "\(source.readCount)")
   }
 
-  @Test("J242: among more sets of limits than a claim reads, each is read after a few claims")
+  @Test("J242: if there are more sets of limits than a claim reads, each set is read after a few claims")
   func manyGroups() {
     var source = ListedJobs()
     let count = 3 * ClaimLevel.maxGroupCount

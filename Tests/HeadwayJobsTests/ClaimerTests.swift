@@ -19,7 +19,7 @@ import Testing
     #expect(next.count == 1)
   }
 
-  @Test("J22: it claims ahead as many as it has ended in the last 50 ms, at most 512")
+  @Test("J22: a worker claims as many jobs ahead as it has ended in the last 50 ms, at most 512")
   mutating func ahead() throws {
     claimer.setSlots(2, group: 0)
     var (claimed, time) = (0, Duration.zero)
@@ -72,7 +72,7 @@ import Testing
     #expect(asked.allSatisfy { $0.filter { $0.key != "shared 2" }.values.reduce(0, +) <= 1_000 })
   }
 
-  @Test("J254: a queue of a pattern that has had no jobs for a minute costs nothing, and another queue replaces it")
+  @Test("J254: a queue that matches a pattern costs nothing after a minute without jobs, and another queue replaces it")
   func idleQueues() throws {
     var claimer = Claimer(queues: ["a"], kinds: ["test": 1])
     claimer.serve("b", group: 1, at: .zero)
@@ -308,7 +308,7 @@ import Testing
     #expect(try #require(claimer.claims(at: .zero).first).claim.allowsSuspect)
   }
 
-  @Test("J39: the queues of a worker take turns in being asked for a suspect")
+  @Test("J39: a worker requests suspects from its queues in turn")
   func suspectsOfSeveralQueues() {
     var claimer = Claimer(queues: ["first", "second"], kinds: [:])
     var asked: [String] = []
@@ -356,7 +356,7 @@ import Testing
     #expect(claimer.claims(at: .zero).count == 2)
   }
 
-  @Test("J22: other operations in the queue use its slots")
+  @Test("J22: other operations in an operation queue use slots of the worker")
   mutating func otherOperations() {
     claimer.setSlots(4, besides: 3, group: 0)
     let found = claimer.claims(at: .zero)
@@ -378,7 +378,7 @@ import Testing
     #expect(claimer.claims(at: .zero).map(\.claim.count) == [3])
   }
 
-  @Test("J181: the surplus is what the slots and the jobs ahead do not need")
+  @Test("J181: the surplus is the number of claimed jobs beyond the slots and the permitted jobs ahead")
   mutating func surplus() {
     claimer.setSlots(4, group: 0)
     let found = claimer.claims(at: .zero)
@@ -397,7 +397,9 @@ import Testing
     #expect(claimer.surplus(ofGroup: 0, at: .seconds(1)) == 1)
   }
 
-  @Test("J22: random sequences never hold more than allowed, and count what they hold", arguments: 1...20)
+  @Test(
+    "J22: after random sequences, the claimer never holds more jobs than allowed, and its counts are right",
+    arguments: 1...20)
   mutating func random(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var (held, time) = (0, Duration.zero)

@@ -78,7 +78,7 @@ import Testing
     #expect(value == 84)
   }
 
-  @Test("J90: waiting for a result ends with the task, and not the job")
+  @Test("J90: if a task that waits for a result is cancelled, the wait ends, but not the job")
   func cancelledWait() async throws {
     let workshop = Workshop()
     let handle = try await workshop.jobs.enqueue(Sum(left: 1, right: 1))
@@ -90,7 +90,8 @@ import Testing
     #expect(state == .waiting)
   }
 
-  @Test("J90: a job can't wait for one that begins after its end", arguments: Impatient.Obstacle.allCases)
+  @Test(
+    "J90: a job can't wait for a job that begins after the first job has ended", arguments: Impatient.Obstacle.allCases)
   func waitThatNeverEnds(obstacle: Impatient.Obstacle) async throws {
     let workshop = Workshop()
     if obstacle == .queue { try await workshop.jobs.changeQueue("default", .maxRunningJobCount(1)) }

@@ -88,7 +88,7 @@ import Testing
         == "job 5 (sum) waits because the rate of the key “rate” permits no job now, or a worker is about to claim it")
   }
 
-  @Test("J7, J113: the diagnosis of a waiting job states that no worker supports its kind or its version")
+  @Test("J7, J113: the diagnosis of a waiting job mentions that no worker supports its kind or its version")
   func unknown() async throws {
     let payload = JobPayload(bytes: Array("{}".utf8))
     _ = try workshop.store.enqueue([
@@ -122,7 +122,7 @@ import Testing
         == "job 1 (two) retries at 2027-01-15T08:01:10.000Z, after attempt 1; the last error: no network")
   }
 
-  @Test("J113: a running job says where and since when, and whether its worker is dead")
+  @Test("J113: the diagnosis of a running job shows its worker, its start, and whether the worker is dead")
   func running() async throws {
     try await jobs.enqueue(Sum(left: 1, right: 1), .timeout(.seconds(5)))
     let worker = register()
@@ -164,7 +164,7 @@ import Testing
     #expect(try await diagnosis(of: 4) == "job 4 is not in the store: it was deleted or never existed")
   }
 
-  @Test("J113: a snapshot is readable as JSON, and decoded again")
+  @Test("J113: a snapshot can be encoded as readable JSON, and decoded again")
   func codable() async throws {
     try await jobs.enqueue(Sum(left: 1, right: 1))
     try await jobs.pauseQueue("mail")

@@ -44,7 +44,7 @@ import Testing
     #expect(ErrorPattern.typeName("App.Failure") == "App.Failure")
   }
 
-  @Test("J337: the ID of a group is 16 hexadecimal digits, also in JSON")
+  @Test("J337: the ID of a group is 16 hexadecimal digits, even in JSON")
   func identifiers() {
     for number in [0, 1, -1, Int64.min, .max] {
       let id = JobErrorGroup.ID(rawValue: number)

@@ -38,7 +38,7 @@ import Testing
     #expect(await slow.next() == .storeBack)
   }
 
-  @Test("J110: an iteration that waits ends with its task")
+  @Test("J110: an iteration that waits for an event ends when its task is cancelled")
   func cancelled() async {
     let jobs = jobs
     let task = Task {

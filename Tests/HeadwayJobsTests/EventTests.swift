@@ -26,7 +26,7 @@ import Testing
     #expect(description == "enqueued job 1 (flaky) in “default”")
   }
 
-  @Test("J110: jobs of a batch that a job adds are events")
+  @Test("J110: when a job adds a batch, an event is delivered for each job in the batch")
   func batchOfJob() async throws {
     let workshop = Workshop()
     let recording = Recording(workshop.jobs)
@@ -77,7 +77,7 @@ import Testing
       ])
   }
 
-  @Test("J110: the jobs of a dead worker are rescued or have crashed")
+  @Test("J110: the events of a dead worker's jobs are rescues or crashes")
   func rescued() async throws {
     let workshop = Workshop()
     let recording = Recording(workshop.jobs)

@@ -4,7 +4,7 @@ import Testing
 
 /// Graphs of jobs, run by a worker.
 @Suite struct GraphTests {
-  @Test("J60, J67: a batch is a graph, and a job reads the results of those that it has waited for")
+  @Test("J60, J67: a batch is a graph, and a job can read the results of the jobs that it has waited for")
   func batch() async throws {
     let workshop = Workshop()
     var batch = JobBatch()
@@ -48,7 +48,7 @@ import Testing
     #expect(stored.isEmpty)
   }
 
-  @Test("J65: each job of a batch is added after those that it waits for")
+  @Test("J65: each job of a batch is added after the jobs that it waits for")
   func order() throws {
     func jobs(_ dependencies: [[Int]]) -> [NewJob] {
       dependencies.map { indexes in
@@ -101,7 +101,7 @@ import Testing
     #expect(error?.code == .keyHeld)
   }
 
-  @Test("J66: a job grows the graph while it runs")
+  @Test("J66: a job can add jobs to its graph while it runs")
   func growth() async throws {
     let workshop = Workshop()
     let planner = try await workshop.jobs.enqueue(Planner())

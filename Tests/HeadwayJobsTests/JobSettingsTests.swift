@@ -3,7 +3,7 @@ import Headway
 import Testing
 
 @Suite struct JobSettingsTests {
-  @Test("J12: settings with an infinite number can be stored")
+  @Test("J12: settings that contain an infinite number can be stored")
   func infinite() throws {
     var settings = JobSettings()
     let backoff = RetryPolicy.Backoff.exponential(initialDelay: .seconds(1), factor: .infinity, maxDelay: .seconds(9))
@@ -11,7 +11,7 @@ import Testing
     #expect(try JobSettings(stored: settings.stored) == settings)
   }
 
-  @Test("J40: the text of an error is shortened to whole characters, however long they are")
+  @Test("J40: the text of an error is shortened to whole characters, even if a character is very long")
   func longText() {
     func kept(_ text: String) -> String { JobErrorRecord(attempt: 1, time: .now(), type: "", text: text).text }
     let length = JobErrorRecord.maxTextLength

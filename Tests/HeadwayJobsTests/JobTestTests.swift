@@ -177,7 +177,7 @@ import Testing
     #expect(log.entries == ["begun 1", "cancelled"])
   }
 
-  @Test("J201: jobs that become ready when the worker has served their queue also run")
+  @Test("J201: jobs that become ready after the worker has served their queue also run")
   func movedClock() async throws {
     let clock = ManualClock()
     let store = FaultyStore(MemoryJobStore(clock: clock), .lostHints) { clock.advance(by: .seconds(60)) }
@@ -201,7 +201,7 @@ import Testing
     #expect(try await test.drain(Numbered.self, for: next - test.store.now).succeededCount == 1)
   }
 
-  @Test("J201: jobs of other kinds and of paused queues remain")
+  @Test("J201: jobs of other kinds, and jobs in paused queues, do not run and remain stored")
   func others() async throws {
     try await test.jobs.enqueue(Sum(left: 1, right: 1), .queue("paused"))
     try await test.jobs.enqueue(Flaky(failureCount: 0))
@@ -212,7 +212,7 @@ import Testing
     #expect(try await test.drain(kinds: [Sum.self, Flaky.self]).succeededCount == 2)
   }
 
-  @Test("J201: without a clock to move, jobs that are due later remain")
+  @Test("J201: without a clock that the test can move, jobs that are due later remain stored")
   func otherStore() async throws {
     let test = JobTest(jobs: Jobs(MemoryJobStore()))
     try await test.jobs.enqueue(Sum(left: 1, right: 1), .delay(.seconds(3_600)))

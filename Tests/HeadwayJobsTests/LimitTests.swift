@@ -52,7 +52,7 @@ import Testing
     #expect(bucket.nextTime == earlier + rate.interval)
   }
 
-  @Test("J241: a heavy job waits until its bucket has all its tokens, and a lighter one shortens the wait")
+  @Test("J241: a heavy job waits for all its tokens, and a lighter job makes the bucket examine its jobs earlier")
   func heavyTokens() {
     let rate = JobRate(4, per: .seconds(4))
     let now = StoreTime(microseconds: 10_000_000_000)
@@ -113,7 +113,7 @@ import Testing
     #expect(keys.allSatisfy { $0.count == 8 + 1 + "order:100000".count })
   }
 
-  @Test("J85: a job rises one priority for each time, and not above the highest")
+  @Test("J85: a job rises one priority per aging interval, but not above the highest priority")
   func aging() {
     var queue = JobQueueRecord()
     let now = StoreTime(microseconds: 1_000_000_000)
@@ -125,7 +125,7 @@ import Testing
     #expect(queue.priority(0, since: now + .seconds(60), at: now) == 0)
   }
 
-  @Test("J45: a success ends a row of failures, and a job that goes back does not")
+  @Test("J45: a success ends a series of failures, but a job that is given back does not")
   func failures() {
     var queue = JobQueueRecord()
     let failure = JobEnding.Action.fail(JobEndReason(.failed), nil)
@@ -157,7 +157,7 @@ import Testing
     #expect(value == 6)
   }
 
-  @Test("J18: a batch receives an error if one of its jobs requests it")
+  @Test("J18: enqueueing a batch throws an error if a job of the batch requests an error")
   func fullQueueOfBatch() async throws {
     let workshop = Workshop()
     try await workshop.jobs.changeQueue("default", .maxPendingJobCount(1))
@@ -170,7 +170,7 @@ import Testing
     #expect(error?.code == .queueFull)
   }
 
-  @Test("J84: a rate of geological times is one of a century")
+  @Test("J84: a rate with a period of more than a century has a period of a century")
   func slowRate() {
     let rate = JobRate(1, per: .seconds(Int64.max), burst: .max)
     let now = StoreTime(microseconds: 1_800_000_000_000_000)
@@ -202,7 +202,7 @@ import Testing
     #expect(try await workshop.jobs.jobs().count == 1)
   }
 
-  @Test("J82: workers run the jobs of a serial key one at a time and in order, after failures too")
+  @Test("J82: workers run the jobs of a serial key one at a time and in order, even after failures")
   func serialJobs() async throws {
     let workshop = Workshop()
     let log = Log()

@@ -21,7 +21,7 @@ import Testing
     return try #require(try await handle.job())
   }
 
-  @Test("J210, J212: the worker's middleware is outside of the kind's middleware, and the first is outermost")
+  @Test("J210, J212: the worker's middleware encloses the kind's middleware, and the first middleware is outermost")
   func order() async throws {
     let job = try await run(Wrapped(), Named("a"), Named("b"))
     #expect(job.state == .succeeded)
@@ -50,7 +50,7 @@ import Testing
     #expect(log.entries == ["a begins", "a ends", fails ? "a: failed" : "a: succeeded"])
   }
 
-  @Test("J210, J180: with middleware, an operation that is used elsewhere fails its job")
+  @Test("J210, J180: with middleware, a job fails if it returns an operation that is used elsewhere")
   func usedOperation() async throws {
     let queue = OperationQueue()
     queue.isSuspended = true
@@ -107,7 +107,7 @@ import Testing
     #expect(log.entries == ["job"])
   }
 
-  @Test("J211: an attempt succeeds without a result if its middleware returns and does not run it")
+  @Test("J211: an attempt succeeds without a result if its middleware returns without running the attempt")
   func skipped() async throws {
     let job = try await run(Sum(left: 1, right: 2), Around { _, _ in })
     #expect(job.state == .succeeded)

@@ -15,7 +15,7 @@ struct MigrationTests {
     #expect(body.statements == [function, "-- A comment.\nSELECT f() AS $body$ || $body$;"])
   }
 
-  @Test("J106: tables need the migrations after their own version", arguments: 0...4)
+  @Test("J106: tables are migrated by the migrations that follow their own version", arguments: 0...4)
   func versions(stored: Int64) throws {
     #expect(migrations.version == 2)
     guard stored <= 3 else {

@@ -10,7 +10,7 @@ import Testing
 
   private var jobs: Jobs { workshop.jobs }
 
-  @Test("J290: each option is in the property with its name, and all other properties are nil")
+  @Test("J290: each option sets the property with its name, and all other properties are nil")
   func properties() {
     let date = Date(timeIntervalSince1970: 1_900_000_000)
     let retention = JobRetention(succeeded: .seconds(1))
@@ -32,7 +32,7 @@ import Testing
     #expect(JobOptions() == [])
   }
 
-  @Test("J290: the later of two equal options takes precedence, even over a prepared list")
+  @Test("J290: if an option occurs twice, the later one takes precedence, even over a prepared list")
   func precedence() {
     let prepared: JobOptions = [.queue("a"), .priority(.low), .tags(["x", "y"])]
     #expect(JobOptions([.queue("a"), .queue("b")]) == [.queue("b")])
@@ -57,7 +57,7 @@ import Testing
     #expect(job.settings.limits == nil)
   }
 
-  @Test("J292: a job waits for the jobs of all its options, and a job that occurs twice must succeed")
+  @Test("J292: a job waits for the jobs in all its options, and a job that occurs in two options must succeed")
   func dependencies() async throws {
     let ids = try await jobs.enqueue(contentsOf: (0..<3).map { Sum(left: $0, right: 1) }).map(\.id)
     let options: JobOptions = [.after(ids[0]), .after([ids[1], ids[0].success]), .after()]

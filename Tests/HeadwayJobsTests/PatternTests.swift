@@ -45,7 +45,8 @@ import Testing
     #expect(state.operationQueues.count == 2 && state.claimer.groups.count == 2)
   }
 
-  @Test("J297: names that differ only in their bytes are different queues, and a hint for one of them reaches both")
+  @Test(
+    "J297: names that differ only in their bytes are different queues, and a hint for either name reaches both queues")
   func equalNames() {
     let (short, long) = ("caf\u{e9}", "cafe\u{301}")
     var state = WorkerState(
@@ -68,7 +69,7 @@ import Testing
     #expect(state.claimer.noteClaimable("other") == false)
   }
 
-  @Test("J254: the places of idle queues are removed or used by other queues")
+  @Test("J254: places of idle queues are removed, or other queues use them")
   func idlePlaces() {
     var state = WorkerState(claimer: Claimer(queues: [], kinds: ["test": 1]), operationQueues: [])
     let queues = (0..<3).map { _ in OperationQueue() }
@@ -92,7 +93,7 @@ import Testing
     #expect(state.operationQueues.isEmpty && state.claimer.lanes.isEmpty)
   }
 
-  @Test("J253: a worker serves queues that match and appear while it runs")
+  @Test("J253: a worker also serves matching queues that appear while it runs")
   func newQueues() async throws {
     let worker = worker(nil, Sum.self)
     worker.serve(matching: "tenant-*", on: OperationQueue(maxConcurrentOperationCount: 4))

@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test("J22: workers with the same operation queue account for each other's slots, and take turns")
+  @Test("J22: workers that share an operation queue take the slots of the other workers into account, and take turns")
   func turns() throws {
     slots.join([queue], first, Doorbell())
     #expect(change(first, from: 0, to: 1)?.workerCount == 0)

@@ -150,7 +150,7 @@ import Testing
     #expect(reserved?.isRetryable == false)
   }
 
-  @Test("J200, J233: a test that performs one attempt receives the error of the wait")
+  @Test("J200, J233: a test that performs one attempt of a job that waits receives the error of the wait")
   func performed() async throws {
     let suspension = try await Log.$current.withValue(log) {
       try #require(await #expect(throws: JobSuspension.self) { try await test.perform(Order()) })

@@ -37,7 +37,7 @@ import Testing
     #expect(try await handle.job()?.state == .waiting)
   }
 
-  @Test("J291: of a delay and a start date, the later one determines when the job is due")
+  @Test("J291: if a job has a delay and a start date, the later of the two determines when the job is due")
   func both() async throws {
     let date = date(after: .seconds(60))
     let delayed = try await jobs.enqueue(Sum(left: 1, right: 2), .startDate(date), .delay(.seconds(10)))

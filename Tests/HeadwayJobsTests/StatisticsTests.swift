@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("J323: the latest periods and the periods before them make up all periods")
+  @Test("J323: the latest periods and the earlier periods together are all periods")
   func parts() async throws {
     let workshop = Workshop()
     try await workshop.jobs.enqueue(contentsOf: [Sum(left: 1, right: 2), Sum(left: 3, right: 4)])

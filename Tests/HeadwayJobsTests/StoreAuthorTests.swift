@@ -100,7 +100,7 @@ import Testing
     #expect(other.memory.nextTime(after: other.now) == Self.time(1) + .seconds(60))
   }
 
-  @Test("J299: the turns of queues without waiting jobs that have keys are removed")
+  @Test("J299: the turns of queues that have no waiting jobs with keys are removed")
   func turns() throws {
     let rows = MemoryRows()
     rows.begin(at: Self.time(1))

@@ -15,7 +15,7 @@ import Testing
     #expect(value == 5)
   }
 
-  @Test("J1: a job that makes an operation runs as that operation")
+  @Test("J1: a job that creates an operation runs as that operation")
   func operationJob() async throws {
     let workshop = Workshop()
     let handle = try await workshop.jobs.enqueue(Blocking(fails: false))
@@ -29,7 +29,9 @@ import Testing
     #expect(job.history.errors.map(\.text) == ["TestError(text: \"operation\")"])
   }
 
-  @Test("J1: an operation that has run fails the attempt, and not the process", arguments: [false, true])
+  @Test(
+    "J1: if a job returns an operation that has already run, the attempt fails, and the process continues",
+    arguments: [false, true])
   func usedOperation(isQueued: Bool) async throws {
     let workshop = Workshop()
     let queue = OperationQueue()
@@ -47,7 +49,7 @@ import Testing
     #expect(text?.contains("Create a new operation each time.") == true)
   }
 
-  @Test("J2: a job of a former name runs as its type, and other jobs keep waiting")
+  @Test("J2: a job that is stored under a former name of its type runs, and jobs of unknown names wait")
   func aliases() async throws {
     let workshop = Workshop()
     let payload = JobPayload(bytes: Array(#"{"left":1,"right":1}"#.utf8))
@@ -63,7 +65,7 @@ import Testing
     #expect(states == [.waiting, .waiting, .succeeded])
   }
 
-  @Test("J2: two types of one kind are a precondition failure")
+  @Test("J2: registering two types with the same kind is a precondition failure")
   func sameKind() async {
     await #expect(processExitsWith: .failure) { _ = JobWorker(Jobs(MemoryJobStore()), kinds: [Sum.self, Twin.self]) }
   }
@@ -102,7 +104,7 @@ import Testing
     #expect(try await jobs.counts().isEmpty)
   }
 
-  @Test("J20: only as many jobs run as the queue allows, the urgent ones first")
+  @Test("J20: only as many jobs run as the queue allows, and urgent jobs run first")
   func limitAndPriority() async throws {
     let workshop = Workshop()
     let log = Log()
@@ -163,7 +165,7 @@ import Testing
     }
   }
 
-  @Test("J40: an error is kept, and the job runs again after a pause")
+  @Test("J40: the error of an attempt is recorded, and the job runs again after a pause")
   func retry() async throws {
     let workshop = Workshop()
     let handle = try await workshop.jobs.enqueue(Flaky(failureCount: 2))

@@ -131,7 +131,9 @@ struct EventStream {
   }
 }
 
-/// Expects a value from a server; the macro does not allow `try await` in a closure.
+/// Compares a value from a server with the expected one.
+///
+/// `#expect` does not allow `try await` in a closure.
 func expect<Value: Equatable>(_ value: Value, is expected: Value, location: SourceLocation = #_sourceLocation) {
   #expect(value == expected, sourceLocation: location)
 }

@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test("Z3: stopping the lab cancels running tasks, and no others start") func stopping() async throws {
+  @Test("Z3: stopping the lab cancels running tasks, and no other tasks start") func stopping() async throws {
     let entered = Gate()
     let goesOn = Gate()
     try await RunningLab.with {

@@ -8,7 +8,7 @@ import Testing
 @Suite("The lab's practice pages", .hangLimit) struct WorkshopTests {
   /// The events on a page, up to the first event that `isLast` returns true for.
   ///
-  /// That event is included.
+  /// The event is included.
   private func last(
     _ type: String, of viewer: inout EventStream, where isLast: ([String: Any]) -> Bool
   ) async throws -> [String: Any]? {

@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "L6: an archive with a name that leads outside it or occurs twice causes an error",
+    "L6: an archive causes an error if a name in it leads outside the archive or occurs twice",
     arguments: [["../a.txt"], ["/a.txt"], ["b/../../a.txt"], ["a.txt", "a.txt"]])
   func unsafeNames(names: [String]) throws {
     let folder = try TemporaryFolder()

@@ -33,7 +33,7 @@ import Testing
     #expect(end == (1...4_000).reduce(0) { $0 + "line \($1)\n".utf8.count })
   }
 
-  @Test("L1: the next batch reuses the memory of a released one, but not of a retained one")
+  @Test("L1: the next batch reuses the memory of a released batch, but not of a retained batch")
   func memoryIsUsedAgain() async throws {
     let folder = try TemporaryFolder()
     var batches = try reader(folder).batches.makeAsyncIterator()

@@ -26,7 +26,7 @@ import Testing
     #expect(try await task.value == chunk)
   }
 
-  @Test("L5: in a cancelled task, the next line throws CancellationError, even if it was already read")
+  @Test("L5: in a cancelled task, requesting the next line throws CancellationError, even if the line was already read")
   func lines() async throws {
     let folder = try TemporaryFolder()
     let reader = LineReader(path: try largeFile(folder), options: .init(chunkSize: chunk))

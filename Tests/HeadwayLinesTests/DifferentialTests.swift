@@ -35,7 +35,9 @@ import Testing
     }
   }
 
-  @Test("L4: lines before a too long line, and its number and offset, match a simple splitter", arguments: 0..<8)
+  @Test(
+    "L4: lines before a line that is too long, and the number and offset of that line, match a simple splitter",
+    arguments: 0..<8)
   func limitsSameAsReference(seed: Int) throws {
     var random = SeededGenerator(seed: 1_000 + UInt64(seed))
     let folder = try TemporaryFolder()

@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "L8: a reader that opened a FIFO first does not take the missing writer for the end",
+    "L8: a reader that opens a FIFO before any writer does not mistake the missing writer for the end of the file",
     arguments: [Form.batches, .lines, .enumerateLines])
   func readerFirst(form: Form) async throws {
     async let result = form.read(LineReader(path: path))
@@ -80,7 +80,7 @@ import Testing
     #expect(await result.lines.map { String(decoding: $0.bytes, as: UTF8.self) } == ["one", "two"])
   }
 
-  @Test("L8: the synchronous form waits for the writer of a FIFO too") func synchronous() async throws {
+  @Test("L8: the synchronous form also waits for the writer of a FIFO") func synchronous() async throws {
     async let lineCount = onThread { [path] in
       var count = 0
       try? LineReader(path: path).forEachLine { _ in count += 1 }
@@ -93,7 +93,7 @@ import Testing
     #expect(await lineCount == 2)
   }
 
-  @Test("L8: a writer that writes nothing ends the file") func emptyWriter() async throws {
+  @Test("L8: if the writer of a FIFO closes it without writing, the file is empty") func emptyWriter() async throws {
     async let result = Form.batches.read(LineReader(path: path))
     let writer = await onThread { [path] in FIFOWriter(path) }
     writer.close()

@@ -81,7 +81,7 @@ import Testing
   }
 
   #if Compression
-  /// What happens to a file of two compressed parts when a little has been read.
+  /// The change of a file of two compressed parts after a few bytes have been read.
   enum Loss: CaseIterable, Sendable { case replaced, truncated }
 
   @Test(

@@ -46,7 +46,8 @@ import Testing
     #endif
   }
 
-  @Test("L7: a line over the maximum length ends the reading, after the lines before it") func longLine() async throws {
+  @Test("L7: a line over the maximum length ends the iteration after the lines before it are delivered")
+  func longLine() async throws {
     let follower = Follower(try folder.write("one\n", to: "log"), options: .init(maxLineLength: 10))
     await follower.untilWaiting()
     try append("two\n0123456789ab", to: follower.path)
@@ -97,7 +98,7 @@ import Testing
     #expect(throws: Enough.self) { try result.get() }
   }
 
-  @Test("L7: an operation of the callback form that is cancelled before it runs completes too, once")
+  @Test("L7: an operation of the callback form that is cancelled before it runs also completes once")
   func callbackBeforeStart() async throws {
     let queue = Headway.OperationQueue()
     queue.isSuspended = true

@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "L7: the last lines are those that reading the whole file finds, with each kind of line end",
+    "L7: with each kind of line ending, the last lines are the same as when the whole file is read",
     arguments: [LineReader.Options.LineEnding.lf, .lfOrCRLF, .any])
   func lastLinesOfRandomFiles(lineEnding: LineReader.Options.LineEnding) async throws {
     var random = SeededGenerator(seed: 11)
@@ -135,7 +135,7 @@ import Testing
     #expect(followers.map(\.texts) == [["a", "more"], ["b", "more"], ["c", "more"]])
   }
 
-  @Test("L7: strings") func strings() async throws {
+  @Test("L7: following a file can also deliver strings") func strings() async throws {
     let path = try folder.write("one\ntwo\n", to: "log")
     var lines = LineReader(following: path, clock: ManualClock()).lines.makeAsyncIterator()
     #expect(try await lines.next() == "one")

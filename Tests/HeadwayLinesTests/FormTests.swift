@@ -103,7 +103,7 @@ import Testing
     let count = Atomic<Int>(-2)
   }
 
-  @Test("L5: lines of a FIFO arrive when they are written, and the last one when it is closed")
+  @Test("L5: lines of a FIFO arrive when they are written, and an incomplete last line when the FIFO is closed")
   func fifo() async throws {
     let folder = try TemporaryFolder()
     let pipe = try folder.fifo()

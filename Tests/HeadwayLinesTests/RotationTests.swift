@@ -14,7 +14,7 @@ import Testing
     try FileManager.default.moveItem(atPath: "\(folder.path)/\(old)", toPath: "\(folder.path)/\(new)")
   }
 
-  @Test("L7: after a rotation, the rest of the old file is read before the new one, which is read from its start")
+  @Test("L7: after a rotation, the rest of the old file is read, and then the new file from its start")
   func rotation() async throws {
     let follower = Follower(try folder.write("old 1\n", to: "log"), from: .end)
     await follower.untilWaiting()
@@ -39,7 +39,7 @@ import Testing
     #endif
   }
 
-  @Test("L7: a new file is read although the old one is still being written") func busyOldFile() async throws {
+  @Test("L7: a new file is read even while the old file is still being written") func busyOldFile() async throws {
     let follower = Follower(try folder.write("old\n", to: "log"))
     await follower.untilWaiting()
     try rename("log", "log.1")
@@ -51,7 +51,7 @@ import Testing
     #expect(follower.texts.last == "new")
   }
 
-  @Test("L7: while there is no file, the old one is followed; a file that appears is read from its start")
+  @Test("L7: until a new file appears at the path, the old file is followed; the new file is read from its start")
   func missingForAWhile() async throws {
     let follower = Follower(try folder.write("old 1\n", to: "log"), from: .end)
     await follower.untilWaiting()
@@ -127,7 +127,7 @@ import Testing
     #expect(follower.texts == ["old 1", "old", "new 1", "new 2", "new 1"])
   }
 
-  @Test("L7: a link that leads to another file") func link() async throws {
+  @Test("L7: if a link is replaced by a link to another file, that file is read") func link() async throws {
     let files = FileManager.default
     try folder.write("a\n", to: "first")
     try folder.write("b\n", to: "second")

@@ -118,7 +118,7 @@ private struct TestError: Error {}
     #expect(oldestWait() == 0)
   }
 
-  @Test("V10: after the recording has ended, operations change no metrics, and the age of the oldest is 0")
+  @Test("V10: after the recording has ended, operations change no metrics, and the age of the oldest operation is 0")
   func removal() async throws {
     let registration = queue.recordMetrics(every: .seconds(10), factory: metrics, clock: clock)
     try await queue.addTask {}.value
@@ -147,7 +147,7 @@ private struct TestError: Error {}
     #expect(metrics.meters.count == 3)
   }
 
-  @Test("V3: the value of the dimension can be chosen, and a queue without a name has one")
+  @Test("V3: the value of the dimension can be chosen, and a queue without a name also has a value")
   func nameOfDimension() throws {
     queue.recordMetrics(name: "chosen", factory: metrics, clock: clock)
     OperationQueue().recordMetrics(factory: metrics, clock: clock)

@@ -3,7 +3,8 @@ import HeadwayTestKit
 import Testing
 
 @Suite("EventRecorder", .hangLimit) struct EventRecorderTests {
-  @Test("A wait returns when that many events are recorded, or immediately if they already are") func waiting() {
+  @Test("A wait returns when the requested number of events is recorded, or immediately if they already are")
+  func waiting() {
     for _ in 0..<100 {
       let (queue, operation) = (OperationQueue(), BlockOperation {})
       let recorder = EventRecorder(observing: queue)
@@ -15,7 +16,7 @@ import Testing
     }
   }
 
-  @Test("Threads that wait for different counts each continue when theirs is reached") func severalWaiters() {
+  @Test("Threads that wait for different counts each continue when their own count is reached") func severalWaiters() {
     let (recorder, gone) = (EventRecorder<Int>(), EventRecorder<Int>())
     let waiters = OperationQueue()
     for count in 1...3 {

@@ -72,7 +72,7 @@ package final class PostgresServer: Sendable {
   /// The connection string for a database.
   package var connectionString: String { "host=\(folder) user=postgres dbname=postgres" }
 
-  /// The same as a URL.
+  /// The connection string as a URL.
   package var url: String { "postgres://postgres@/postgres?host=\(folder)" }
 
   package func stop(_ mode: StopMode) throws {

@@ -12,18 +12,18 @@ struct CheckTests {
     try folder.writeSmallFeed(to: "feed")
   }
 
-  @Test("I4: a feed that has only warnings exits with 0, and no file is created") func warnings() async throws {
+  @Test("I4: checking a feed with only warnings exits with 0 and creates no file") func warnings() async throws {
     let run = try await Tool.run("check", "feed", "--progress", "none", in: folder)
     #expect(run.status == 0, "\(run.errors)")
     #expect(
       run.output == [
-        "warning: feed_info.txt: the file is recommended, and not there [missing_recommended_file]",
+        "warning: feed_info.txt: the recommended file is missing [missing_recommended_file]",
         "feed: 0 errors, 1 warning.",
       ])
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["feed"])
   }
 
-  @Test("I4: a feed with errors exits with 65 and lists each error, unless --quiet is used")
+  @Test("I4: checking a feed with errors exits with 65 and lists each error, unless --quiet is used")
   func errors() async throws {
     try folder.writeSmallFeed(
       to: "feed", stopTimes: "t1,08:00:00,08:00:00,s1,1\nt1,07:05:00,07:05:00,s2,2\nt1,09:00:00,09:00:00,s9,3\n")
@@ -55,7 +55,7 @@ struct CheckTests {
     #expect(end["event"] as? String == "finished" && end["errors"] as? Int == 1 && end["exitCode"] as? Int == 65)
   }
 
-  @Test("I4: a folder that is not a feed exits with 66, and an additional database exits with 64")
+  @Test("I4: checking a folder that is not a feed exits with 66, and passing an additional database exits with 64")
   func noFeed() async throws {
     try folder.write("a,b\n1,2\n", to: "data/x.csv")
     #expect(try await Tool.run("check", "data", in: folder).status == 66)

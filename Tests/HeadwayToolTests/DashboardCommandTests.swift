@@ -8,7 +8,8 @@ struct DashboardCommandTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("J150: a missing store exits with 66, and a database without jobs with 65") func missingStore() async throws {
+  @Test("J150: the command exits with 66 if the store is missing, and with 65 if the database contains no jobs")
+  func missingStore() async throws {
     let missing = try await Tool.run("dashboard", "--store", "nothing.sqlite", "--port", "0", in: folder)
     #expect(missing.status == 66)
     #expect(missing.errors == ["headway: nothing.sqlite: There is no such file."])

@@ -63,7 +63,7 @@ import Testing
     return files
   }
 
-  @Test("I14: after a failure, the same command imports the other files, and the failed one again")
+  @Test("I14: after a failure, the same command imports the remaining files, and the failed file again")
   func failure() async throws {
     try folder.writeSmallFeed(to: "feed", stopTimes: "t1,08:00:00,08:00:00,s1,1\nt1,08:05:00,08:05:00\n")
     let arguments = ["import", "feed", "db", "--durable", "--strict"]

@@ -21,14 +21,13 @@ struct ErrorTests {
       run.errors.first?.hasPrefix("headway: \(beginning)") == true, "\(run.errors)", sourceLocation: location)
   }
 
-  @Test("A missing feed exits with 66") func noSuchFeed() async throws {
+  @Test("Importing a missing feed exits with 66") func noSuchFeed() async throws {
     try await expectFailure("nothing", "db", status: 66, "nothing: There is no such file or folder.")
     #expect(!folder.has("db"))
   }
 
-  @Test("I4: a folder without the files that a feed must have exits with 66 and names them") func noFeed()
-    async throws
-  {
+  @Test("I4: importing a folder without the files that a feed must have exits with 66 and names these files")
+  func noFeed() async throws {
     try folder.writeSmallFeed(to: "feed")
     try FileManager.default.removeItem(atPath: "\(folder.path)/feed/trips.txt")
     try FileManager.default.removeItem(atPath: "\(folder.path)/feed/calendar.txt")
@@ -37,7 +36,7 @@ struct ErrorTests {
       "feed: This is not a GTFS feed: there is no trips.txt, calendar.txt or calendar_dates.txt.")
   }
 
-  @Test("A damaged archive exits with 65 and a message") func zip() async throws {
+  @Test("Importing a damaged archive exits with 65 and a message") func zip() async throws {
     try folder.write("PK\u{3}\u{4}\u{14}\u{0}", to: "feed.zip")
     try await expectFailure("feed.zip", "db", status: 65, "feed.zip: The compressed file is damaged")
     #expect(!folder.has("db"))
@@ -62,7 +61,8 @@ struct ErrorTests {
     }
   }
 
-  @Test("A file without a usable row exits with 65, unless an option allows it") func allRejected() async throws {
+  @Test("Importing a file without a usable row exits with 65, unless an option allows such a file")
+  func allRejected() async throws {
     try folder.write("a,b\n1\n2\n", to: "x.csv")
     try await expectFailure(
       "x.csv", "db", status: 65,
@@ -71,7 +71,7 @@ struct ErrorTests {
     #expect(run.status == 0)
   }
 
-  @Test("I3: an empty file exits with 65") func emptyFile() async throws {
+  @Test("I3: importing an empty file exits with 65") func emptyFile() async throws {
     try folder.write("", to: "empty.csv")
     try await expectFailure("empty.csv", "db", status: 65, "empty.csv:1: The file has no header: it is empty.")
     try folder.write("a,b\n1,2\n", to: "x.csv")
@@ -80,34 +80,35 @@ struct ErrorTests {
       "x.csv:1: The file has no header: it has at most 99 lines, and these are skipped.")
   }
 
-  @Test("I3: a key column that occurs twice exits with 65") func duplicateColumn() async throws {
+  @Test("I3: an import exits with 65 if the key column occurs twice") func duplicateColumn() async throws {
     try folder.write("a,b,A\n1,2,3\n", to: "twice.csv")
     try await expectFailure(
-      "twice.csv", "db", "--key", "a", status: 65, "twice.csv:1: The column A is twice")
+      "twice.csv", "db", "--key", "a", status: 65, "twice.csv:1: The column A occurs twice")
   }
 
-  @Test("A key that the header does not have exits with 65") func noKeyColumn() async throws {
+  @Test("An import exits with 65 if the header does not contain the key column") func noKeyColumn() async throws {
     try folder.write("a,b\n1,2\n", to: "x.csv")
     try await expectFailure(
       "x.csv", "db", "--key", "id", status: 65,
       "x.csv:1: The header has no column “id”. Its columns are a and b.")
   }
 
-  @Test("I3: --strict exits with 65 at the first malformed row and names file and line") func strict() async throws {
+  @Test("I3: with --strict, an import exits with 65 at the first malformed row and names the file and the line")
+  func strict() async throws {
     try folder.write("a,b\n1,2\n3,4\n5\n6\n", to: "x.csv")
     try await expectFailure("x.csv", "db", "--strict", status: 65, "x.csv:4: ")
     try folder.writeSmallFeed(to: "feed", stopTimes: "t1,08:00:00,08:00:00,s1,1\nt1,08:05:00,08:05:00\n")
     try await expectFailure("feed", "db2", "--strict", status: 65, "feed/stop_times.txt:3: ")
   }
 
-  @Test("I3: --strict names the line of an unclosed quote once") func unclosedQuote() async throws {
+  @Test("I3: with --strict, the error names the line of an unclosed quote once") func unclosedQuote() async throws {
     try folder.write("a,b\n\"x,1\n", to: "x.csv")
     try await expectFailure(
       "x.csv", "db", "--strict", status: 65,
       "x.csv:2: The row can't be imported: byte 4: a quote that is never closed.")
   }
 
-  @Test("I3: control characters of a file name do not reach the terminal") func controlCharacters() async throws {
+  @Test("I3: control characters in a file name do not reach the terminal") func controlCharacters() async throws {
     try await expectFailure(
       "\u{1B}c", "db", status: 66, "\u{FFFD}c: There is no such file or folder.")
     try folder.write("a,b\n1,2\n", to: "\u{1B}[31m\u{9B}.csv")
@@ -124,23 +125,25 @@ struct ErrorTests {
     }
   }
 
-  @Test("An error stays on one line if a column name contains a line ending") func lineEndInName() async throws {
+  @Test("An error message stays on one line even if a column name contains a line ending")
+  func lineEndInName() async throws {
     try folder.write("\"a\r\nb\",c,\"a\r\nb\"\n1,2,3\n", to: "x.csv")
     try await expectFailure(
-      "x.csv", "db", "--key", "a\r\nb", status: 65, "x.csv:1: The column a b is twice")
+      "x.csv", "db", "--key", "a\r\nb", status: 65, "x.csv:1: The column a b occurs twice")
   }
 
-  @Test("A database in a missing folder exits with 73") func noFolder() async throws {
+  @Test("Importing into a database in a missing folder exits with 73") func noFolder() async throws {
     try folder.write("a,b\n1,2\n", to: "x.csv")
     try await expectFailure("x.csv", "no/db", status: 73, "no/db: The database can't be opened: there is no folder ")
   }
 
-  @Test("A database that is a folder exits with 73") func databaseIsFolder() async throws {
+  @Test("An import exits with 73 if the path of the database is a folder") func databaseIsFolder() async throws {
     try folder.write("a,b\n1,2\n", to: "x/x.csv")
     try await expectFailure("x/x.csv", "x", status: 73, "x: The database can't be opened: this is a folder.")
   }
 
-  @Test("A file that is not a database exits with 65 and stays unchanged") func notADatabase() async throws {
+  @Test("Importing into a file that is not a database exits with 65 and leaves the file unchanged")
+  func notADatabase() async throws {
     let text = "a,b\n" + String(repeating: "1,2\n", count: 100)
     try folder.write(text, to: "x.csv")
     try await expectFailure(
@@ -148,7 +151,7 @@ struct ErrorTests {
     #expect(try folder.text(of: "x.csv") == text)
   }
 
-  @Test("I3: rejected rows that can't be written exit with 73, with the system's reason")
+  @Test("I3: an import exits with 73 and the system's reason if it can't write the rejected rows")
   func unwritableRejectedRows() async throws {
     try folder.write("a,b\n1,2\n3\n", to: "x.csv")
     // Permissions would not stop an administrator, but a broken link does.
@@ -174,7 +177,7 @@ struct ErrorTests {
     #expect(try folder.rowCount(of: "people", in: "db") == 1_000)
   }
 
-  @Test("I3: a type, a key or a table name that can't be used exits with 65") func unsuitable() async throws {
+  @Test("I3: an import exits with 65 if a type, a key, or a table name can't be used") func unsuitable() async throws {
     try folder.write("a,b\n1,2\n", to: "x.csv")
     try await expectFailure(
       "x.csv", "db", "--column-type", "c:integer", status: 65,
@@ -189,7 +192,7 @@ struct ErrorTests {
       "x.csv", "db", "--table", "sqlite_x", status: 65, "x.csv: The table can't be called sqlite_x")
   }
 
-  @Test("A file that is not text exits with 65 and a description, and creates no database")
+  @Test("Importing a file that is not text exits with 65 and a description, and creates no database")
   func foreign() async throws {
     try folder.write("%PDF-1.7\n", to: "x.pdf")
     try await expectFailure("x.pdf", "db", status: 65, "x.pdf: This is a PDF document.")
@@ -212,7 +215,7 @@ struct ErrorTests {
     }
   }
 
-  @Test("I1: an import waits for a database that another program has locked, and reports it")
+  @Test("I1: an import reports that another program has locked the database, and waits")
   func locked() async throws {
     try folder.write("a,b\n1,2\n", to: "x.csv")
     try #require(await Tool.run("import", "x.csv", "db", in: folder).status == 0)

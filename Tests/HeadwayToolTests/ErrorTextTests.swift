@@ -4,7 +4,7 @@ import HeadwayImport
 @testable import HeadwayTool
 import Testing
 
-@Suite("Texts of errors", .hangLimit)
+@Suite("Error messages of the tool", .hangLimit)
 struct ErrorTextTests {
   @Test(
     "I3: a sentence ends with one period, even if a reason in parentheses follows it",
@@ -33,7 +33,7 @@ struct ErrorTextTests {
     #expect(
       ToolExit.description(of: error)
         == "db: The database refused. (database is locked) Another program is writing to it: run the same command "
-        + "when that has ended; what was committed stays.")
+        + "when that program has ended. Committed rows stay in the table.")
   }
 }
 #endif

@@ -104,7 +104,7 @@ struct JobsAuditTests {
     #expect(try await run("correct horse battery", "an:na").status == 64)
   }
 
-  @Test("J345: a file with people that can't be read exits with 66, and an invalid one with 65")
+  @Test("J345: the command exits with 66 if it can't read the file of people, and with 65 if the file is invalid")
   func people() async throws {
     let arguments = ["dashboard", "--store", "jobs.sqlite", "--port", "0", "--users", "users.txt"]
     let missing = try await Tool.run(arguments, in: folder)

@@ -89,9 +89,8 @@ struct JobsTests {
     await store.close()
   }
 
-  @Test("J109: the doctor exits with 0 if no finding is bad, and with 1 if jobs wait and no worker runs") func doctor()
-    async throws
-  {
+  @Test("J109: headway jobs doctor exits with 0 if no finding is bad, and with 1 if jobs wait and no worker runs")
+  func doctor() async throws {
     let idle = try await run("doctor")
     #expect(idle.output.first == "warning  Workers       No worker is running.")
     #expect(idle.output.contains { $0.hasPrefix("good     Durability") })
@@ -128,9 +127,8 @@ struct JobsTests {
     await store.close()
   }
 
-  @Test("J149: a store without defects exits with 0, and one with a lost or doubled job with 1") func check()
-    async throws
-  {
+  @Test("J149: the audit exits with 0 for a store without defects, and with 1 if a job is lost or doubled")
+  func check() async throws {
     let key: JobOptions = [.unique(.unfinished("k"))]
     for kind in ["a", "b", "c"] as [JobKind] { _ = try await enqueue(kind, "{}", kind == "c" ? key : []) }
     try await jobs.cancel(JobID(rawValue: 2))
@@ -200,7 +198,7 @@ struct JobsTests {
     await store.close()
   }
 
-  @Test("J149: errors have an exit code, and one line that explains them") func errors() async throws {
+  @Test("J149: each error has an exit code, and one line that explains it") func errors() async throws {
     await store.close()
     try folder.write("a,b\n", to: "x.csv")
     try folder.execute("CREATE TABLE t (a)", in: "other.sqlite")
@@ -241,7 +239,7 @@ struct JobsTests {
     check(JobsCommand.self)
   }
 
-  @Test("Each example in the help of the jobs runs") func examples() async throws {
+  @Test("Each example in the help of headway jobs runs") func examples() async throws {
     for _ in 1...9 { _ = try await enqueue("resize") }
     let job = NewJob(kind: "resize", payload: JobPayload(bytes: Array("{}".utf8)))
     _ = try await store.perform(.set(ScheduleDefinition(.cron("0 3 * * *"), job: job)), on: "nightly")

@@ -15,7 +15,7 @@ struct LabCommandTests {
     #expect(run.errors == ["headway: Can't listen on 192.0.2.1:0: Cannot assign requested address."])
   }
 
-  @Test("A missing feed exits with 66") func missingFeed() async throws {
+  @Test("The command exits with 66 if the feed is missing") func missingFeed() async throws {
     let run = try await Tool.run("lab", "--port", "0", "--feed", "nothing", in: folder)
     #expect(run.status == 66)
     #expect(run.errors == ["headway: nothing: There is no such folder."])

@@ -60,7 +60,8 @@ struct SampleTests {
     #expect(try await sample("feed", "--seed", "8", "--force")["stop_times.txt"] != first["stop_times.txt"])
   }
 
-  @Test("A folder that can't be created exits with 73, and the message names it") func noFolder() async throws {
+  @Test("The command exits with 73 if it can't create the folder, and the message names the folder")
+  func noFolder() async throws {
     try folder.write("", to: "file")
     for path in ["file", "file/feed"] {
       let run = try await Tool.run("sample", path, in: folder)

@@ -43,7 +43,7 @@ struct SignalTests {
     let rows = try folder.rowCount(of: "stop_times", in: "db")
     #expect(Int(said) == rows)
     #expect(rows > 0 && rows < stopTimes && rows % 250 == 0)
-    #expect(run.output.last == "Cancelled: what is listed is committed. The same command completes it.")
+    #expect(run.output.last == "Cancelled: the listed rows are committed. The same command completes the import.")
     #expect(run.errors.contains("Stopping. To quit immediately, press Ctrl-C again."))
 
     let second = try await Tool.run("import", "feed", "db", "--progress", "plain", in: folder)
@@ -107,7 +107,7 @@ struct SignalTests {
     tool.send(SIGINT)
     let run = await tool.finish()
     #expect(run.status == 130)
-    #expect(run.output.last == "Cancelled: what is listed is committed. The same command completes it.")
+    #expect(run.output.last == "Cancelled: the listed rows are committed. The same command completes the import.")
     withExtendedLifetime(fifo) {}
   }
   #endif

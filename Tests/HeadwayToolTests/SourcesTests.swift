@@ -51,7 +51,7 @@ struct SourcesTests {
       try people(1...3, name)
     }
     let ofFolder = try await Tool.run("import", "data", "db", "--progress", "plain", in: folder)
-    let advice = "To import files in a folder inside, name that folder."
+    let advice = "To import the files in a subfolder, specify the subfolder."
     #expect(ofFolder.errors.first == "headway: data/more/c.csv and one more file are not imported. \(advice)")
     #expect(try folder.query("SELECT count(*) FROM sqlite_master WHERE name = 'c'", in: "db") == [["0"]])
     try zip([("b.CSV", "id\n1\n"), ("more/c.csv", "id\n1\n"), ("more/notes.md", "No table.\n")], to: "all.zip")
@@ -128,7 +128,7 @@ struct SourcesTests {
     }
   }
 
-  @Test("I3: rejected rows of several files for one table name the file that each is from")
+  @Test("I3: if several files are imported into one table, each rejected row names its file")
   func rejectedRowsOfOneTable() async throws {
     for name in ["1.csv", "2.csv"] { try folder.write("id,name\n1,one\n2\n", to: name) }
     let run = try await expect(3, "1.csv", "2.csv", "--output", "db", "--table", "t")
@@ -146,7 +146,7 @@ struct SourcesTests {
     #expect(tables.map { $0["file"] as? String } == ["1.csv", "2.csv"])
   }
 
-  @Test("I5: repeating an interrupted append completes it, and repeating a complete one adds the rows again")
+  @Test("I5: repeating an interrupted append completes it, and repeating a complete append adds the rows again")
   func interruptedAppend() async throws {
     try people(1...3, "data/a.csv")
     try people(1...3, "data/b.csv")

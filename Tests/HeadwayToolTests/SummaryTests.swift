@@ -46,8 +46,8 @@ struct SummaryTests {
       let run = try await Tool.run(["import", "t.csv", style] + options, in: folder)
       #expect(run.status == 0)
       let sentence =
-        "t: 2 values of the column code (STRING) became numbers with another text, the first “007” in line 2. To keep "
-        + "the text, declare the column as TEXT."
+        "t: 2 values of the column code (STRING) became numbers with a different spelling, the first “007” in line "
+        + "2. To keep the text, declare the column as TEXT."
       switch style {
       case "quiet": #expect(run.output.isEmpty && run.errors == ["headway: \(sentence)"])
       case "none": #expect(run.output.contains(sentence))

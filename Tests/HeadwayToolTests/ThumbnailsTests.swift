@@ -38,7 +38,8 @@ struct ThumbnailsTests {
     #expect(result.errors == ["headway: \u{FFFD}[31m: The folder can't be created. (File exists)"])
   }
 
-  @Test("R3: thumbnails are created in the same subfolders, unless they are up to date") func upToDate() async throws {
+  @Test("R3: only outdated thumbnails are created again, in the same subfolders as the pictures")
+  func upToDate() async throws {
     try writePictures("a.jpg", "b.PNG", "sub/deep/c.jpeg")
     try writePictures("tiny.png", width: 20, height: 10)
     try folder.write("no picture", to: "photos/notes.txt")

@@ -61,7 +61,7 @@ struct TraceTests {
     #expect(threads.allSatisfy { $0 == "command" || $0 == "writer" || $0.hasPrefix("headway-") })
   }
 
-  @Test("With --progress json, standard output has only objects, and the path is on standard error")
+  @Test("With --progress json, standard output contains only objects, and the trace's path is on standard error")
   func json() async throws {
     let run = try await Tool.run("import", "feed", "db", "--trace", "t.svg", "--progress", "json", in: folder)
     #expect(try run.objects().last?["event"] as? String == "finished")

@@ -54,7 +54,7 @@ import Testing
     #expect(try ParsedTrace(recording).displayTimeUnit == "ns")
   }
 
-  @Test("Runs that overlap on a thread are on further tracks with its name, and nested ones are not")
+  @Test("Runs that overlap on a thread are on further tracks with its name, unless they are nested")
   func tracks() throws {
     let trace = try ParsedTrace(.small)
     let names = trace.events("M").filter { $0.name == "thread_name" }.map { $0.argument("name") }

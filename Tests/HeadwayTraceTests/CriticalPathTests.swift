@@ -68,7 +68,7 @@ import Testing
     #expect(try !#require(recording.criticalPath()).description.contains("suspended"))
   }
 
-  @Test("An operation that waited for the limit of its queue follows the one whose end allowed it to start")
+  @Test("An operation that waited for its queue's limit follows the operation whose end allowed it to start")
   func limit() throws {
     let (names, path) = try path(
       of: [
@@ -112,7 +112,7 @@ import Testing
     #expect(path.description.contains("the path 0 → 1 → 2 → (4 more) → 7 → 8 → 9."))
   }
 
-  @Test("An operation that another one added follows it, and the path leaves that one when it added it")
+  @Test("An operation follows the operation that added it, and the path leaves the latter at the time of adding")
   func parent() throws {
     let (names, path) = try path(of: [
       Recording.operation("parent", 0, 50),
@@ -157,7 +157,8 @@ import Testing
     #expect(path.description.hasSuffix("For 40 ms, “after” was ready, but was not started."))
   }
 
-  @Test("An operation that waited for a busy thread follows the one that ran on it") func busyThread() throws {
+  @Test("An operation that waited for a busy thread follows the operation that ran on the thread")
+  func busyThread() throws {
     let (names, path) = try path(
       of: [
         Recording.operation("before", 0, 70),
@@ -182,7 +183,7 @@ import Testing
     #expect(path.longestLimit?.waitDuration == Self.millisecond * 30)
   }
 
-  @Test("If several operations finish last, the one that started last ends the path") func equalTimes() throws {
+  @Test("If several operations finish last, the operation that started last ends the path") func equalTimes() throws {
     #expect(
       try path(of: [
         Recording.operation("long", 0, 100), Recording.operation("end", after: [0], ready: 100, 100, 100),
@@ -199,7 +200,7 @@ import Testing
     #expect(try path(of: [Recording.operation("self", parent: 0, after: [0], 0, 100)]).names == ["self"])
   }
 
-  @Test("An operation that never ended counts until the end; one that never started is a moment")
+  @Test("An operation that never ended counts until the trace's end; an operation that never started has no length")
   func missingTimes() throws {
     let unfinished = TraceRecording.Operation(name: "unfinished", runs: [.init(startTime: 5, thread: 0)])
     let cancelled = TraceRecording.Operation(name: "cancelled", finishedTime: 50, result: .cancelled)

@@ -28,7 +28,7 @@ import Testing
     #expect(lines.contains("  n1 -> n2 [penwidth=3];"))
   }
 
-  @Test("Mermaid: the same as a flowchart") func mermaid() {
+  @Test("Mermaid: a flowchart with the same content") func mermaid() {
     var recording = TraceRecording.small
     recording.operations.removeLast()
     #expect(

@@ -33,7 +33,7 @@ import Testing
     #expect(data["summary"] as? String == "4 operations in 100 ms · 1 failed")
   }
 
-  @Test("Names cannot leave the data") func names() throws {
+  @Test("Names can't break out of the page's data") func names() throws {
     var recording = TraceRecording.small
     recording.operations[0].name = TraceRecording.strangeName
     recording.threads[0].name = TraceRecording.strangeName

@@ -48,7 +48,7 @@ import Testing
     #expect(try !parse(.small).texts.contains("thread blocked"))
   }
 
-  @Test("Runs that overlap on a thread are on different rows; others share one") func rows() throws {
+  @Test("Runs that overlap on a thread are on different rows; other runs share a row") func rows() throws {
     let picture = try parse(.small)
     let runs = picture.bars("run")
     for (position, first) in runs.enumerated() {
@@ -81,7 +81,8 @@ import Testing
     #expect(try parse(.small, showsDependencies: true).count("arrow") == 3)
   }
 
-  @Test("Ten thousand operations stay below 2 MB; narrow bars are merged and none is lost") func generated() throws {
+  @Test("A timeline of ten thousand operations is below 2 MB; narrow bars are merged, and none is lost")
+  func generated() throws {
     let recording = TraceRecording.generated(operationCount: 10_000, seed: 2)
     let picture = try parse(recording, showsDependencies: true)
     let bars = picture.bars("run")
@@ -136,7 +137,7 @@ import Testing
     #expect(picture.bars("run").isEmpty)
   }
 
-  @Test("Numbers and nouns agree, and the legend explains merged bars only if there are some") func words() throws {
+  @Test("Numbers and nouns agree, and the legend explains merged bars only if bars were merged") func words() throws {
     let run = TraceRecording.Operation(name: "a", runs: [.init(startTime: 0, endTime: 10, thread: 0)])
     var recording = TraceRecording(duration: 10, operations: [run], threads: [.init(name: "main")], lostEventCount: 1)
     recording.queues = (0..<15).map { .init(name: "queue \($0)") }

@@ -63,7 +63,8 @@ for _ in 0..<rounds {
     let start = ContinuousClock.now
     let sum = try await measured[position].read(path)
     measured[position].seconds.append((ContinuousClock.now - start) / .seconds(1))
-    precondition(sum == sample.sum, "\(measured[position].name) has read something else")
+    precondition(
+      sum == sample.sum, "\(measured[position].name) read different values: the sum is \(sum), not \(sample.sum)")
   }
 }
 print(

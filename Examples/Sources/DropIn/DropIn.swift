@@ -14,7 +14,9 @@ final class App: Sendable {
     print("\(title)\n  " + (sorted ? notes.sorted() : notes).joined(separator: "\n  "))
   }
 
-  /// Fetch, parse and save each stop: three operations that depend on one another.
+  /// Fetches, parses, and saves the departures of every stop.
+  ///
+  /// Each of the three operations depends on the previous one.
   func refresh() {
     let queue = NamingQueue()
     queue.name = "refresh"

@@ -50,7 +50,7 @@ enum Service {
   }
 }
 
-/// Counts the current and the maximum number of callers inside at the same time.
+/// Counts the callers between `enter()` and `leave()`: the current number and the maximum.
 final class Gauge: @unchecked Sendable {
   private let lock = NSLock()
   private var inside = 0

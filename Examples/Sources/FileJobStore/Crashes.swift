@@ -23,8 +23,8 @@ func addJobs(to folder: String, from first: Int) async throws {
 
 /// Kills processes while they change a store.
 ///
-/// - Returns: How many jobs the processes have stored.
-/// - Throws: ``Defect`` if a number is missing after its process was killed.
+/// - Returns: The number of jobs that the processes have stored.
+/// - Throws: ``Defect`` if a job that a process had stored is missing after that process was killed.
 func killProcesses(_ count: Int, in folder: String) async throws -> Int {
   var total = 0
   for round in 0..<count {

@@ -19,7 +19,7 @@ actor FileJobStore: JobStoreBackend {
   /// The journal; nil if it can no longer be used.
   private var journal: Journal?
   private var rows: FileRows
-  /// For tests: how many requests to process before reading the rows from the journal again.
+  /// The number of requests to process before reading the rows from the journal again, which tests set.
   private let reloadInterval: Int?
   private var requestCount = 0
 
@@ -29,7 +29,8 @@ actor FileJobStore: JobStoreBackend {
   ///   - folder: The path of the folder.
   ///   - clock: Returns the current time.
   ///   - isFlushed: False for tests whose jobs need not survive a loss of power.
-  ///   - reloadInterval: For tests: how many requests to process before reading the rows from the journal again.
+  ///   - reloadInterval: The number of requests to process before reading the rows from the journal again, which tests
+  ///     set.
   /// - Throws: `JobError` with the code `unusableStore` or `newerSchema`.
   init(
     _ folder: String, clock: @escaping @Sendable () -> StoreTime = { .now() }, isFlushed: Bool = true,
@@ -231,7 +232,7 @@ actor FileJobStore: JobStoreBackend {
   /// Marks a worker as dead, as if its process had been killed.
   func kill(_ worker: WorkerID) { rows.memory.dead.insert(worker) }
 
-  /// For tests: simulates a full disk with this many free bytes; nil for an unlimited disk.
+  /// Simulates a full disk with this many free bytes in tests; nil for an unlimited disk.
   func fillDisk(except room: Int?) { journal?.maxSize = room.map { (journal?.size ?? 0) + $0 } }
 
   // MARK: Time

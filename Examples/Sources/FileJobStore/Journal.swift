@@ -10,7 +10,7 @@ final class Journal {
   private var descriptor: Int32
   /// The length of all complete lines in bytes.
   private(set) var size = 0
-  /// For tests: the length in bytes that simulates a full disk; nil for no limit.
+  /// The length in bytes at which tests simulate a full disk; nil for no limit.
   var maxSize: Int?
   private let isFlushed: Bool
   /// Whether a loss of power could remove the file, because its folder has not been flushed since it was created.

@@ -94,7 +94,8 @@ extension Operation {
     return set.isEmpty ? "none" : set.joined(separator: ", ")
   }
 
-  /// The same as ``flags`` without `isReady`, which subclasses can define freely after they have started.
+  /// The same as ``flags``, but without `isReady`: after an operation has started, a subclass can return any value for
+  /// it.
   var outcomeFlags: String {
     let all = [(isExecuting, "executing"), (isFinished, "finished"), (isCancelled, "cancelled")]
     let set = all.filter(\.0).map(\.1)

@@ -71,7 +71,7 @@ extension Operation {
     return labels.prefix(3).joined(separator: " and ") + (labels.count > 3 ? " (other waits: \(labels.count - 3))" : "")
   }
 
-  /// The ``obstacle`` of an operation that another one waits for.
+  /// The ``obstacle`` of an operation that another operation waits for.
   ///
   /// Skips the middle of a chain.
   private var obstacleInChain: String {

@@ -20,7 +20,7 @@ extension OperationQueue {
 }
 
 extension ProcessSnapshot: CustomStringConvertible {
-  /// The queues that hold operations, their operations and the threads, a line for each.
+  /// The queues that hold operations, their operations and the threads, one per line.
   public var description: String {
     var lines: [String] = []
     for queue in queues where queue.operationCount > 0 { lines.append(queue.description) }
@@ -48,7 +48,7 @@ extension ProcessSnapshot {
 extension OperationQueueSnapshot: CustomStringConvertible {
   fileprivate var label: String { name.map { "queue “\($0)”" } ?? "a queue without a name" }
 
-  /// The queue, and the diagnosis of each operation, a line for each.
+  /// The queue, and the diagnosis of each operation, one per line.
   public var description: String {
     var parts = ["\(operationCount) operation\(operationCount == 1 ? "" : "s")"]
     if let limit = maxConcurrentOperationCount { parts.append("\(occupiedSlotCount) of \(limit) slots in use") }

@@ -46,7 +46,7 @@ extension KnownWait {
     }
   }
 
-  /// The queue whose listeners are notified if the wait can't end: the one to wait for, or that of the operation.
+  /// The queue whose listeners are notified if the wait can't end: the queue to wait for, or the operation's queue.
   ///
   /// Read only when needed: the operation may be added to a queue later, and ends faster if no other thread has read
   /// its queue.

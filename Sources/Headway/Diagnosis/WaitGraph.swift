@@ -23,13 +23,13 @@ struct WaitGraph {
     ///
     /// A set is empty once one of its operations can finish.
     var any: [[Int]] = []
-    /// How many of its waits had been withdrawn before it was read.
+    /// The number of the operation's waits that had been withdrawn before the operation was read.
     var withdrawals = 0
     /// The vertices that have this vertex among their obstacles, and the index of the set in their `any` that contains
     /// it.
     var waiting: [(vertex: Int, set: Int?)] = []
     var unfinishedObstacles = 0
-    /// Whether it can never run, as far as can be determined.
+    /// Whether the operation can never run, as far as can be determined.
     var isStuck = true
   }
 

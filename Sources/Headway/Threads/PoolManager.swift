@@ -16,7 +16,7 @@ final class PoolManager: Sendable {
   /// How long it sleeps with nothing to do before it ends.
   private static let idleTime = DispatchTimeInterval.seconds(5)
 
-  /// Whether its thread runs, or is about to run.
+  /// Whether the pool manager's thread runs, or is about to run.
   private let isRunning = Atomic<Bool>(false)
   private let signal = DispatchSemaphore(value: 0)
   /// The critical sections to run: a stack of requests.
@@ -25,7 +25,7 @@ final class PoolManager: Sendable {
   private let requests = Atomic<UInt>(0)
   /// The classes whose workers must be checked: one bit per class.
   private let watched = Atomic<UInt8>(0)
-  /// Whether it sleeps longer than usual between two checks.
+  /// Whether the pool manager sleeps longer than usual between two checks.
   private let isDozing = Atomic<Bool>(false)
   /// The number of workers that need the pool manager.
   private let lowWorkers = Atomic<Int>(0)

@@ -58,7 +58,7 @@ package protocol WorkExecutor: AnyObject, Sendable {
   /// - Returns: How many of the requested threads had not arrived yet.
   func withdraw(_ work: any HelpedWork, on workerClass: WorkerClass) -> Int
 
-  /// Whether it runs work only when a test takes the next step.
+  /// Whether the executor runs work only when a test takes the next step.
   var isStepwise: Bool { get }
 }
 

@@ -35,7 +35,7 @@ extension Worker {
 /// Decides whether it is worthwhile for a worker of a pool to spin.
 ///
 /// No worker spins while workers usually sleep for longer than ``longestSleep`` before they are woken. In addition,
-/// after a worker has spun in vain, the next ones skip spinning: once, then three times, and so on up to
+/// after a worker has spun in vain, the next workers skip spinning: once, then three times, and so on up to
 /// ``mostSkipped`` times. A worker that finds work by spinning resets both. As a result, spinning costs the pool little
 /// while work arrives at long intervals, and workers soon spin again when work arrives at short intervals.
 final class SpinPolicy: Sendable {

@@ -26,9 +26,9 @@ final class Worker: @unchecked Sendable {
   let name: String
   let wake = DispatchSemaphore(value: 0)
   var status = Status.coming
-  /// When it was found blocked, in nanoseconds of uptime.
+  /// When the worker was found blocked, in nanoseconds of uptime.
   var blockedSince: UInt64 = 0
-  /// Whether it must end when it wakes, so that another pool can have a thread.
+  /// Whether the worker must end when it wakes, so that another pool can have a thread.
   var isDismissed = false
   /// An object that the thread keeps for its next visit to a queue; belongs to the thread.
   var kept: AnyObject?
@@ -44,7 +44,7 @@ final class Worker: @unchecked Sendable {
   private(set) var isWornOut = false
   /// The thread keeps a raised nice value, which it has inherited from a user's thread.
   ///
-  /// It works while there is work and ends instead of sleeping, so that another thread can create the next one.
+  /// It works while there is work and ends instead of sleeping, so that another thread can create the next worker.
   private(set) var hasInheritedNiceness = false
 
   private static let lastNormal = Atomic<Int>(0)
@@ -139,7 +139,7 @@ final class Worker: @unchecked Sendable {
 
   // MARK: Raising the thread
 
-  /// On a worker of a low class: the address of the operation that it runs, or that it has taken and is about to begin;
+  /// The address of the operation that a worker of a low class runs, or has taken and is about to begin;
   /// 0 if there is none.
   ///
   /// The lowest bit is set if the thread was given a lower nice value for the operation. `Worker+Raising.swift`

@@ -84,7 +84,7 @@ extension WorkerPool {
 
   /// Ends a worker although there might be work.
   ///
-  /// Another worker takes its place.
+  /// Another worker takes the thread's place.
   private func retire(_ worker: Worker) {
     changeAndSend { state in
       if worker.status == .foundBlocked { state.blocked -= 1 }

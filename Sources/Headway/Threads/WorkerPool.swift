@@ -55,7 +55,7 @@ final class WorkerPool: WorkExecutor {
     var taken: UInt64 = 0
     /// Whether the pool manager checks the workers, or has been requested to.
     var isWatched = false
-    /// Whether it has been reported that no further thread can be created.
+    /// Whether the pool has reported that no further thread can be created.
     var hasReportedLimit = false
 
     /// The number of workers that are at work or coming.

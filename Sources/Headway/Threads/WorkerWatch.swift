@@ -6,8 +6,8 @@ import Synchronization
 /// It belongs to the pool manager's thread.
 ///
 /// A worker is judged by the processor time that its thread has used since the last check, and by whether it is
-/// sleeping at the moment. Processor time alone is not sufficient, because a thread that waits for a processor looks
-/// the same. As a result, operations that sleep, wait, or read, even if repeatedly for short times, make room for
+/// sleeping at the moment. Processor time alone is not sufficient, because a thread that waits for a processor uses
+/// none, either. As a result, operations that sleep, wait, or read, even if only for short periods, make room for
 /// others. Operations that compute do not.
 struct WorkerWatch {
   /// The shortest time between two checks, in nanoseconds.

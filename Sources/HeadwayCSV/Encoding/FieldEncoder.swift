@@ -1,7 +1,7 @@
 /// Encodes a value as one field.
 struct FieldEncoder: Encoder, SingleValueEncodingContainer {
   let row: EncodedRow
-  /// The column's name; nil for the next one.
+  /// The column's name; nil for the next column.
   let name: String?
   /// The type that encodes itself.
   var type: Any.Type = Any.self

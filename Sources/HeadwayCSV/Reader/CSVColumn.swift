@@ -39,7 +39,7 @@ public final class CSVColumn: CSVColumnSelector, Sendable {
   private let known = Atomic<Int>(0)
   private static let positionBits = 24
 
-  /// Creates a column with a name.
+  /// Creates a column with the given name.
   ///
   /// - Parameter name: The column's name, as in the header.
   public init(_ name: String) { csvColumnName = name }

@@ -27,7 +27,7 @@ internal import HeadwayLines
 /// more. Nothing is read ahead: a chunk is read when its rows are requested. A row that you keep also keeps the rows
 /// around it, up to 64 KB of the file, so keep the values that you need instead.
 ///
-/// **Files.** The path can also be that of a pipe, a terminal or a device; `-` is standard input. With the trait
+/// **Files.** The path can also be the path of a pipe, a terminal or a device; `-` is standard input. With the trait
 /// `Compression`, gzip, bzip2, xz, Zstandard and LZ4 files are unpacked while they are read, and a path can continue
 /// into a zip archive. A reader can be used many times and by many threads at the same time. Each use opens the file
 /// and reads it from its start; nothing is opened before. For a descriptor and for standard input, each use continues

@@ -53,7 +53,7 @@ final class RowBatch: @unchecked Sendable {
 
   var isFull: Bool { byteCount >= Self.usualSize || fieldCount >= Self.usualFieldCount }
 
-  /// Whether its memory has grown for a long record.
+  /// Whether the batch's memory has grown for a long record.
   var isOversized: Bool { byteCapacity > 2 * Self.usualSize || fieldCapacity > 2 * Self.usualFieldCount }
 
   func removeAll() {

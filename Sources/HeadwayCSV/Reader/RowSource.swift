@@ -4,9 +4,9 @@ internal import HeadwayLines
 ///
 /// Every form of ``CSVReader`` uses this engine.
 ///
-/// It owns one ``RowBatch``. If no other object refers to the batch when the next one is requested, it is filled again.
-/// The source fails only after it has delivered all rows before the failure, so an error loses no row that has been
-/// read.
+/// It owns one ``RowBatch``. If no other object refers to the batch when the next batch is requested, the batch is
+/// filled again. The source fails only after it has delivered all rows before the failure, so an error loses no row
+/// that has been read.
 struct RowSource: BatchSource, ~Copyable {
   private let reader: CSVReader
   /// Nil before the file is opened, and after the last batch or an error.

@@ -1,5 +1,5 @@
 extension UnsafeRawBufferPointer {
-  /// The number of bytes before the first one that is not below 128.
+  /// The number of bytes before the first byte that is not below 128.
   ///
   /// Reads eight bytes at a time.
   var asciiCount: Int {

@@ -67,7 +67,7 @@ package struct FileLayout: Sendable {
   ///
   /// - Parameters:
   ///   - sample: The beginning of the text.
-  ///   - isWhole: Whether it is the whole text.
+  ///   - isWhole: Whether `sample` is the whole text.
   ///   - dialect: The dialect of the text.
   ///   - options: The known properties of the file.
   ///   - skippedLineCount: The number of lines that are known to precede the first record.
@@ -104,8 +104,8 @@ package struct FileLayout: Sendable {
 
   /// Skips lines at the beginning that start with `#`.
   ///
-  /// The last one is the header if it has as many names as the rows have fields, and if the next record is a row. The
-  /// types or a missing space after the `#` indicate whether it is a row.
+  /// The last of these lines is the header if it has as many names as the rows have fields, and if the next record is
+  /// a row. The types or a missing space after the `#` indicate whether it is a row.
   private mutating func skipComments(
     _ found: inout LayoutRecords, in sample: UnsafeRawBufferPointer, _ dialect: CSVDialect,
     _ records: (Int) -> LayoutRecords

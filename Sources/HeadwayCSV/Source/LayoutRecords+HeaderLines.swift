@@ -18,7 +18,7 @@ extension LayoutRecords {
     return 1
   }
 
-  /// Returns whether a record continues the names of the first one.
+  /// Returns whether a record continues the names of the first record.
   private func continuesHeader(_ record: SampleRecord, _ typed: Set<Int>, rowsFrom start: Int) -> Bool {
     let header = records[0]
     if record.fields == header.fields { return true }

@@ -2,7 +2,7 @@ import HeadwayLines
 
 /// The records at the beginning of a file, and the layout that they indicate.
 package struct LayoutRecords: Sendable {
-  /// The records, starting with the first one that is part of the table.
+  /// The records, starting with the first record that is part of the table.
   package private(set) var records: [SampleRecord]
   /// The number of fields that most records have.
   package let width: Int

@@ -235,7 +235,7 @@ package final class RecordSource {
     parser.scanner.longQuote = record.found.map { .closed($0) } ?? .stray
   }
 
-  /// Returns the field names: those of the header, or names that are generated from their numbers.
+  /// Returns the field names: the names in the header, or names that are generated from their numbers.
   ///
   /// - Returns: The names, one per column. Nil if there is no record.
   /// - Throws: ``CSVReaderError`` with the code `badHeader` or `cannotRead`.

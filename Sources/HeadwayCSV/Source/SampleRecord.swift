@@ -75,7 +75,7 @@ package struct SampleRecord: Sendable {
   ///
   /// - Parameters:
   ///   - bytes: The beginning of the file.
-  ///   - isWhole: Whether it is the whole file.
+  ///   - isWhole: Whether `bytes` are the whole file.
   ///   - dialect: The dialect of the file.
   ///   - skippedLineCount: The number of physical lines at the start that are not records.
   /// - Returns: The records, in file order.

@@ -141,7 +141,7 @@ public final class CSVWriter {
   package func writeRow(
     count: Int, _ appendFields: () throws(CSVWriterError) -> Void
   ) throws(CSVWriterError) {
-    require(!isFinished, "CSVWriter for \(path): a row is written after finish(). Call finish() after the last row.")
+    require(!isFinished, "CSVWriter for \(path): a row was written after finish(). Call finish() after the last row.")
     if let failure { throw failure }
     if let width, width != count, options.raggedRowPolicy == .throw {
       throw CSVWriterError(raggedRow: count, columns: width, path: path, rowNumber: rowCount + 1)

@@ -45,7 +45,7 @@ public import Headway
   ///   - queue: The queue that runs the drawings; nil for a separate queue.
   ///   - costLimit: The maximum number of bytes that the pixels of cached images take. An image that exceeds the limit
   ///     on its own is delivered, but not cached.
-  ///   - makeDrawing: Creates the operation that draws a content, a new one for each call. Headway adds its own
+  ///   - makeDrawing: Creates the operation that draws a content, a new object for each call. Headway adds its own
   ///     completion block to the operation's block.
   ///   - onImage: Receives the image for a visible key, or the error if it could not be drawn. The image belongs to the
   ///     newest request for that key. A failure is not cached: the next request tries again.

@@ -38,7 +38,7 @@ public struct Font: Sendable, Hashable {
   public var size: Double
   /// The weight of the font.
   public var weight: Weight
-  /// Whether it is italic.
+  /// Whether the font is italic.
   public var isItalic: Bool
 
   /// Creates a font.
@@ -47,7 +47,7 @@ public struct Font: Sendable, Hashable {
   ///   - family: The name of the family, or several names separated by commas.
   ///   - size: The size, in points.
   ///   - weight: The weight of the font.
-  ///   - isItalic: Whether it is italic.
+  ///   - isItalic: Whether the font is italic.
   public init(_ family: String = "Sans", size: Double, weight: Weight = .regular, isItalic: Bool = false) {
     (self.family, self.size, self.weight, self.isItalic) = (family, size, weight, isItalic)
   }

@@ -11,7 +11,7 @@ final class ContentDecoder {
     /// Fewer than two bytes have been received.
     case unbegun
     case decoding
-    /// A gzip member has ended; another one can follow (RFC 1952, 2.2).
+    /// A gzip member has ended; another member can follow (RFC 1952, 2.2).
     case ended
     /// The remaining bytes belong to no member. Browsers and gzip itself ignore such bytes.
     case ignoring

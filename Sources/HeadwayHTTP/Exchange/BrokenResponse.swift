@@ -78,7 +78,7 @@ final class BrokenResponseHandler: ChannelInboundHandler {
   private var state = State.idle
 
   private enum State {
-    /// No response, or only an informational one, has begun since the last one ended.
+    /// Since the last response ended, no response has begun, or only an informational response.
     case idle
     case receiving
     case broken

@@ -152,8 +152,8 @@ struct HTTPExchange: Sendable {
 
   /// Reads a small unwanted body, so that its connection serves the next request.
   ///
-  /// A body that is released unread closes its connection, and the next request opens a new one. Reading more than a
-  /// server's short page about the status takes longer than opening a new connection.
+  /// A body that is released unread closes its connection, and the next request opens a new connection. Reading more
+  /// than a server's short page about the status takes longer than opening a new connection.
   func discardBody(of answer: Answer) async {
     guard answer.announcedLength ?? 0 <= Self.maxDiscardedBytes else { return }
     _ = await beginning(of: answer, maxBytes: Self.maxDiscardedBytes)

@@ -4,8 +4,8 @@ import NIOHTTP1
 
 /// Rejects a response whose status has fewer than three digits.
 ///
-/// AsyncHTTPClient ignores the head of a response with a status below 200, because it expects another one. It stops the
-/// program if such a response ends and its status is not from 100 to 199.
+/// AsyncHTTPClient ignores the head of a response with a status below 200, because it expects another response. It
+/// stops the program if such a response ends and its status is not from 100 to 199.
 final class StatusCheck: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias InboundOut = HTTPClientResponsePart

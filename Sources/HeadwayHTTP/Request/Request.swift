@@ -36,8 +36,9 @@ public struct Request: Sendable {
   ///
   /// Two requests are equal if both set this property, and if they use the same ``HTTPConnectionPool`` and the same
   /// URL, header fields, and limits of the response. Equal requests share one connection. Each can be cancelled
-  /// separately, and the connection is closed when the last one is cancelled. The response can be as old as the first
-  /// of the requests. Therefore set this property for images and files, but not for content that has just been changed.
+  /// separately, and the connection is closed when the last request is cancelled. The response can be as old as the
+  /// first of the requests. Therefore set this property for images and files, but not for content that has just been
+  /// changed.
   public var coalescesEqualRequests = false
 
   /// Creates a request.

@@ -204,7 +204,7 @@ public final class ImportDatabase: Sendable {
   }
 
   /// Waits until all earlier imports into the operation's table have finished, because each import places its rows
-  /// after those of the previous one.
+  /// after the rows of the previous import.
   ///
   /// Returns immediately if the operation is cancelled. Later imports keep waiting for the earlier ones.
   func waitForTurn(of operation: ImportOperation) {

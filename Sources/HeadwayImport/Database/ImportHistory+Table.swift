@@ -82,7 +82,7 @@ extension ImportHistory {
   ///
   /// A new table with the same name, but another definition, does not count. Earlier versions did not store the
   /// definition. For their entries, the table must have been empty when it was first imported into, and all of its
-  /// columns must be those of the files and of the key.
+  /// columns must be columns of the files or of the key.
   /// - Parameters:
   ///   - existing: The definition that the table has now.
   ///   - key: The names of the key columns.

@@ -66,7 +66,7 @@ extension TableWriter {
     state.removed += database.changesCount
   }
 
-  /// Detects rows that other programs have added after those of this import, in the places of rows to come.
+  /// Detects rows that other programs have added after the rows of this import, in the places of rows to come.
   ///
   /// - Throws: ``OtherRows``, unless the rows of the import can also follow those.
   func noticeOtherRows(_ batch: RowBatch, _ statements: Statements) throws {

@@ -42,7 +42,7 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
     var refused = 0
     /// The number of rows in the table from the first row of this import on, as in ``UnfinishedAppend``.
     var storedRows: Int
-    /// Whether the existing rows of an append that is completed were found to be those of the file.
+    /// Whether the existing rows of an append that is completed were found to be the rows of the file.
     var isVerified: Bool
   }
 

@@ -112,7 +112,7 @@ private struct WaitingBatch {
   /// Finishes after the batch has been written or skipped.
   ///
   /// The operation is in no queue and starts before the batch is handed over: while the database is locked, the wait
-  /// for it can be long. If batches were written together, the operation of the first one has the error.
+  /// for it can be long. If batches were written together, the operation of the first batch has the error.
   let end = AsynchronousOperation()
 }
 

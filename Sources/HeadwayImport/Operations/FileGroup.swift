@@ -68,7 +68,7 @@ final class FileGroup: Sendable {
 
   /// Begins an import of the group.
   ///
-  /// - Returns: False if the import has nothing to do, because an earlier one has failed.
+  /// - Returns: False if the import has nothing to do, because an earlier import has failed.
   func begin() -> Bool {
     state.withLock { state in
       guard state.outcome != .abandoned else { return false }
@@ -90,7 +90,7 @@ final class FileGroup: Sendable {
 
   /// Adds a file whose rows wait.
   ///
-  /// - Returns: All files, if this is the last one; nil if others follow.
+  /// - Returns: All files, if this is the last file; nil if other files follow.
   func stage(_ file: StagedFile) -> [StagedFile]? {
     state.withLock { state in
       guard state.staged.count + 1 < count else { return state.staged + [file] }

@@ -93,8 +93,8 @@ package struct FilesImport: Sendable {
 
   /// Creates the operations for files that all go into one table.
   ///
-  /// Columns are matched by name. In a table without a key, the rows of each file follow those of the previous one. If
-  /// you import the same files again, in the same or another order, their rows replace the earlier ones.
+  /// Columns are matched by name. In a table without a key, the rows of each file follow the rows of the previous file.
+  /// If you import the same files again, in the same or another order, their rows replace the earlier rows.
   ///
   /// - Parameters:
   ///   - files: The files, all with the same table.

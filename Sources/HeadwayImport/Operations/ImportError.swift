@@ -87,7 +87,7 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
   ///   - path: The file or database concerned.
   ///   - lineNumber: The line in the file.
   ///   - context: What happened, as one or more sentences for people.
-  ///   - underlyingError: The error that caused this one.
+  ///   - underlyingError: The error that caused this error.
   public init(_ code: Code, path: String, lineNumber: Int? = nil, context: String, underlyingError: (any Error)? = nil)
   {
     self.code = code

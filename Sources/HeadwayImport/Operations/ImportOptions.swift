@@ -91,7 +91,7 @@ public struct ImportOptions: Sendable, Hashable {
     /// It can't be known which of their fields is missing or surplus. A delimiter at the end of all rows is not a
     /// field.
     case reject
-    /// Missing fields are assumed to be the last ones and have no value.
+    /// Missing fields are assumed to be the last fields of the row and have no value.
     ///
     /// Surplus fields are ignored if they are empty; otherwise the row is rejected.
     case pad

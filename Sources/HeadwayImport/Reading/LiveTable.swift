@@ -3,7 +3,7 @@ import GRDB
 import GRDBSQLite
 public import Headway
 
-/// Watches a table while this process or another one writes it: the number of its rows, and the rows of a range.
+/// Watches a table while this or another process writes it: the number of its rows, and the rows of a range.
 ///
 /// ```swift
 /// let stops = LiveTable(path: "vbb.sqlite", table: "stops", rowRange: 0..<20)

@@ -101,7 +101,8 @@ struct TablePlan: Sendable {
     var fields: [String: Int] = [:]
     for (position, name) in header.enumerated() {
       guard fields.updateValue(position, forKey: name.lowercasedAsName) == nil else {
-        throw ImportError(.badHeader, path: path, lineNumber: 1, context: "The column \(name) is twice in the header.")
+        throw ImportError(
+          .badHeader, path: path, lineNumber: 1, context: "The column \(name) occurs twice in the header.")
       }
     }
     if let unknown = chosen.first(where: { fields[$0.lowercasedAsName] == nil }) {

@@ -35,7 +35,7 @@ package enum Spelling {
   /// - Parameters:
   ///   - beginning: The beginning of the first sentence, such as `The header has no column`.
   ///   - word: The name that was not found.
-  ///   - names: The names that exist; if there are many, only the first ones are listed.
+  ///   - names: The names that exist; if there are many, only the first names are listed.
   ///   - introduction: The text before these names, such as `Its columns are`.
   /// - Returns: One to three sentences.
   package static func missing(

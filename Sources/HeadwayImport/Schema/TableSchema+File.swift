@@ -42,6 +42,6 @@ extension TableSchema {
     guard let twice else { return }
     throw ImportError(
       .badHeader, path: source.path, lineNumber: source.headerLineNumber,
-      context: "The column \(twice) is twice in the header.")
+      context: "The column \(twice) occurs twice in the header.")
   }
 }

@@ -6,7 +6,7 @@ import HeadwayLines
 package struct SourceFolder: Sendable {
   package struct File: Sendable, Hashable {
     package let name: String
-    /// The size in bytes, in an archive that of the unpacked file; nil if it is not a regular file.
+    /// The size in bytes, or in an archive, the size of the unpacked file; nil if it is not a regular file.
     package let size: Int?
     /// Whether the file has no bytes.
     package let isEmpty: Bool

@@ -90,7 +90,7 @@ extension Jobs {
     }
   }
 
-  /// Returns the IDs of all jobs of a filter that are in one of the states, in ascending order.
+  /// Returns the IDs of all jobs that match a filter and are in one of the states, in ascending order.
   private func ids(_ filter: JobFilter, in states: Set<JobState>) async throws -> [JobID] {
     if let ids = filter.ids { return Set(ids).sorted() }
     var filter = filter
@@ -134,7 +134,7 @@ extension JobCommand {
   /// Whether the command changes finished jobs.
   @_spi(JobStore) public var changesFinished: Bool { changedStates.contains(.failed) }
 
-  /// Returns the same change, but only of certain jobs of the filter.
+  /// Returns the same change, but only for certain jobs that match the filter.
   fileprivate func limited(to ids: [JobID]) -> JobCommand {
     guard var filter else { return self }
     filter.ids = ids

@@ -1,7 +1,7 @@
 import Headway
 import Synchronization
 
-/// Adds jobs to a store and reads and changes the existing ones.
+/// Adds jobs to a store, and reads and changes existing jobs.
 ///
 /// ```swift
 /// let jobs = Jobs(MemoryJobStore())

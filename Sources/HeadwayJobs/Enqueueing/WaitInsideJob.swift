@@ -1,6 +1,6 @@
 import Headway
 
-/// Checks whether a running job may wait for another one to end.
+/// Checks whether a running job may wait for another job to end.
 struct WaitInsideJob {
   /// The running job whose code waits.
   let waiting: JobRecord

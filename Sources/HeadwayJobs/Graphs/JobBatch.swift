@@ -84,7 +84,7 @@ public struct JobBatch: Sendable {
     return Entry(index: count - 1, batchNumber: number)
   }
 
-  /// Makes a job of the batch wait for another job, even one that was added later.
+  /// Makes a job of the batch wait for another job, even a job that was added later.
   ///
   /// - Parameters:
   ///   - reference: The job to wait for.

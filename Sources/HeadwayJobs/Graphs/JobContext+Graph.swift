@@ -31,7 +31,7 @@ extension JobContext {
     return try await jobs.jobs(JobFilter(ids: edges.map(\.dependency)), limit: edges.count)
   }
 
-  /// Returns the result of a job that this one has waited for.
+  /// Returns the result of a job that this job has waited for.
   ///
   /// The function reads the store and does not wait for the job to end. The results of a job's dependencies are kept
   /// until the job has ended, regardless of their retention.
@@ -44,7 +44,7 @@ extension JobContext {
     try await value(of: dependency.id)
   }
 
-  /// Returns the result of a job that this one has waited for.
+  /// Returns the result of a job that this job has waited for.
   ///
   /// - Parameters:
   ///   - id: The ID of the job.

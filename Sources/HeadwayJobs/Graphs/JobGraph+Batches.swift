@@ -1,8 +1,8 @@
 @_spi(JobStore) extension JobGraph {
-  /// Returns an order for adding the jobs of a batch, with each job after the ones that it waits for.
+  /// Returns an order for adding the jobs of a batch, with each job after the jobs that it waits for.
   ///
   /// - Parameter jobs: The jobs of the batch.
-  /// - Returns: The indexes of the jobs. Jobs that wait only for earlier ones remain in their order.
+  /// - Returns: The indexes of the jobs. Jobs that wait only for earlier jobs remain in their order.
   /// - Throws: ``JobError`` with the code ``JobError/Code/dependencyCycle`` if jobs wait for each other in a cycle, or
   ///   ``JobError/Code/unknownJob`` if one waits for an index that the batch does not have.
   public static func order(of jobs: [NewJob]) throws -> [Int] {
@@ -38,7 +38,7 @@
         + "\(names.joined(separator: " waits for ")). Remove one of these dependencies.")
   }
 
-  /// Checks that jobs depend only on each other, so that no cycle can arise when others wait for them.
+  /// Checks that jobs depend only on each other, so that no cycle can arise when other jobs wait for them.
   ///
   /// - Parameter jobs: The jobs that a running job adds before its dependents.
   /// - Throws: ``JobError`` with the code ``JobError/Code/dependencyCycle``.

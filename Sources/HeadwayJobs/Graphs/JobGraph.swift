@@ -24,9 +24,9 @@ public import Headway
   public struct Standing: Hashable, Sendable {
     /// The job.
     public var id: JobID
-    /// Its state.
+    /// The state of the job.
     public var state: JobState
-    /// The job that failed or was cancelled first: this job, or one that it depends on.
+    /// The job that failed or was cancelled first: this job, or a job that it depends on.
     public var culprit: JobID
 
     /// Creates a standing.

@@ -1,9 +1,9 @@
 /// Chooses the finished jobs that a command runs again.
 ///
-/// A job is not run again while another one holds its key. It is also not run again if a dependency that had to succeed
-/// has failed, unless the command runs the dependency again too. The store offers the jobs of a filter ordered by ID. A
-/// dependency can have a greater ID than its dependents if it is a child that was added before them. Therefore, there
-/// can be several passes.
+/// A job is not run again while another job holds its key. It is also not run again if a dependency that had to succeed
+/// has failed, unless the command runs the dependency again too. The store offers the jobs that match a filter, ordered
+/// by ID. A dependency can have a greater ID than its dependents if it is a child that was added before them.
+/// Therefore, there can be several passes.
 package struct JobRetries {
   /// The chosen jobs, in their state after the change.
   package private(set) var jobs: [JobRecord] = []
@@ -18,7 +18,7 @@ package struct JobRetries {
 
   package init() {}
 
-  /// Begins a pass over the jobs of the filter.
+  /// Begins a pass over the jobs that match the filter.
   ///
   /// - Returns: False if another pass can't choose further jobs.
   package mutating func beginPass() -> Bool {
@@ -84,6 +84,6 @@ package struct JobRetries {
 }
 
 extension JobError {
-  /// Whether it is the error of a command that found no job that can be changed.
+  /// Whether the error means that a command found no job that can be changed.
   var refusesChange: Bool { [.keyHeld, .dependencyFailed, .damagedJob, .tooManySignals].contains(code) }
 }

@@ -87,7 +87,7 @@ extension Job {
   /// No middleware.
   public static var middleware: [any JobMiddleware] { [] }
 
-  /// Decodes the payload like one of the current version.
+  /// Decodes the payload like a payload of the current version.
   ///
   /// - Parameters:
   ///   - payload: The payload, as the older version has encoded it.

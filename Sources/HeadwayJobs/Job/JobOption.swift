@@ -12,7 +12,7 @@ public import Headway
 /// If an option occurs twice, the later one takes precedence. Options of the call take precedence over options of the
 /// type. Only the jobs of several `after` options add up.
 ///
-/// The values are checked when you enqueue the job. A value that no job can have stops the process with a message. If a
+/// The values are checked when you enqueue the job. An invalid value stops the process with a message. If a
 /// name or a key is too long, enqueueing throws a ``JobError`` with the code ``JobError/Code/nameTooLong``.
 public struct JobOption: Hashable, Sendable {
   /// The options that this one sets.
@@ -145,7 +145,7 @@ public struct JobOption: Hashable, Sendable {
   /// The key of the first limit determines the turn of the job. An empty array removes the limits of the job's type.
   ///
   /// - Precondition: There are at most ``JobLimit/maxCount`` limits, their keys differ, each of them can let the job
-  ///   run, and only the first one is serial.
+  ///   run, and only the first limit is serial.
   /// - Parameter limits: Up to four limits. Each key has up to 1,024 bytes of UTF-8.
   /// - Returns: An option that sets the limits.
   public static func limits(_ limits: [JobLimit]) -> JobOption { JobOption { $0.limits = limits } }

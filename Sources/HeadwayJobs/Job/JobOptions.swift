@@ -60,7 +60,7 @@ public struct JobOptions: Hashable, Sendable {
     maxAttemptCount: 20, backoff: .exponential(initialDelay: .seconds(2), factor: 2, maxDelay: .seconds(3_600)),
     jitter: .proportional(0.25))
 
-  /// The queue of jobs that don't specify one.
+  /// The queue of jobs that don't specify a queue.
   public static let defaultQueue = "default"
 
   /// Returns these options, and the options of another set that are missing in this one.

@@ -9,7 +9,7 @@
 public struct UniqueKey: Hashable, Codable, Sendable {
   /// How long a job holds its key.
   public enum Scope: Hashable, Codable, Sendable {
-    /// Until a worker claims the job, so one job can wait while another one runs.
+    /// Until a worker claims the job, so one job can wait while another job runs.
     case waiting
     /// Until the job has ended.
     case unfinished
@@ -17,7 +17,7 @@ public struct UniqueKey: Hashable, Codable, Sendable {
     case duration(Duration)
   }
 
-  /// The behavior if another job holds the key of a new one.
+  /// The behavior if another job holds the key of a new job.
   public enum Conflict: Hashable, Codable, Sendable {
     /// The new job is not stored, and the other job is not changed.
     case keep
@@ -32,7 +32,7 @@ public struct UniqueKey: Hashable, Codable, Sendable {
   public var key: String
   /// How long a job holds the key.
   public var scope: Scope
-  /// The behavior if another job holds the key of a new one.
+  /// The behavior if another job holds the key of a new job.
   public var conflict: Conflict
 
   /// Creates a key.
@@ -40,7 +40,7 @@ public struct UniqueKey: Hashable, Codable, Sendable {
   /// - Parameters:
   ///   - key: The text of the key, up to 1,024 bytes of UTF-8.
   ///   - scope: How long a job holds the key.
-  ///   - conflict: The behavior if another job holds the key of a new one.
+  ///   - conflict: The behavior if another job holds the key of a new job.
   public init(_ key: String, scope: Scope, conflict: Conflict = .keep) {
     self.key = key
     self.scope = scope
@@ -51,7 +51,7 @@ public struct UniqueKey: Hashable, Codable, Sendable {
   ///
   /// - Parameters:
   ///   - key: The text of the key, up to 1,024 bytes of UTF-8.
-  ///   - conflict: The behavior if another job holds the key of a new one.
+  ///   - conflict: The behavior if another job holds the key of a new job.
   /// - Returns: A key with the scope ``Scope/waiting``.
   public static func waiting(_ key: String, onConflict conflict: Conflict = .keep) -> UniqueKey {
     UniqueKey(key, scope: .waiting, conflict: conflict)
@@ -61,7 +61,7 @@ public struct UniqueKey: Hashable, Codable, Sendable {
   ///
   /// - Parameters:
   ///   - key: The text of the key, up to 1,024 bytes of UTF-8.
-  ///   - conflict: The behavior if another job holds the key of a new one.
+  ///   - conflict: The behavior if another job holds the key of a new job.
   /// - Returns: A key with the scope ``Scope/unfinished``.
   public static func unfinished(_ key: String, onConflict conflict: Conflict = .keep) -> UniqueKey {
     UniqueKey(key, scope: .unfinished, conflict: conflict)

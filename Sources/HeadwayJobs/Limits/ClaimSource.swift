@@ -29,12 +29,12 @@
   /// The stored form of the first limit's key, which determines the turn of the job.
   public var key: String? { limit?.key }
 
-  /// Whether this job comes before another one.
+  /// Whether this job comes before another job.
   public func comes(before other: ClaimCandidate) -> Bool {
     priority == other.priority ? position < other.position : priority > other.priority
   }
 
-  /// Whether this job comes before another one in the order of keys, and then of places.
+  /// Whether this job comes before another job in the order of keys, and then of places.
   public func comesByKey(before other: ClaimCandidate) -> Bool {
     guard let key, let otherKey = other.key, !key.utf8.elementsEqual(otherKey.utf8) else {
       return position < other.position
@@ -71,7 +71,7 @@
   public var isPlainNext = false
   /// The heavy jobs whose limits keep units or tokens for them until there are enough, oldest first.
   ///
-  /// A claim keeps units for the first one that its worker supports. There are several only if workers support
+  /// A claim keeps units for the first job that its worker supports. There are several only if workers support
   /// different kinds.
   public private(set) var heavyJobs: [JobID]
   /// The last group that a claim has read, if there are more groups than a claim reads; nil if the next claim begins
@@ -88,7 +88,7 @@
 
   /// Adds a heavy job.
   ///
-  /// If there are too many, the oldest one is forgotten, because no worker might support its kind.
+  /// If there are too many, the oldest job is forgotten, because no worker might support its kind.
   mutating func noteHeavy(_ id: JobID) {
     guard !heavyJobs.contains(id) else { return }
     heavyJobs.append(id)
@@ -209,7 +209,7 @@ extension JobClaim {
 
   /// Returns the first plain job.
   ///
-  /// - Parameter allowsSuspect: Whether it can be a suspect.
+  /// - Parameter allowsSuspect: Whether the job can be a suspect.
   /// - Returns: The job, or nil if there is none.
   /// - Throws: An error of the store.
   mutating func firstPlain(allowsSuspect: Bool) throws(Failure) -> ClaimCandidate?
@@ -240,7 +240,7 @@ extension JobClaim {
 
   /// Returns the rate of a job whose first limit is a rate; nil if the rate can't be read.
   mutating func rate(of job: ClaimCandidate) throws(Failure) -> JobRate?
-  /// Returns the sum of the weights of a key's running jobs, without those of this claim.
+  /// Returns the sum of the weights of a key's running jobs, without the jobs of this claim.
   mutating func runningWeight(ofKey key: String) throws(Failure) -> Int
   /// Returns the first job of a serial key that has not ended.
   mutating func firstJob(ofSerialKey key: String) throws(Failure) -> JobID?

@@ -19,7 +19,7 @@ public struct JobLimitUsage: Hashable, Sendable {
     (self.limit, runningCount, runningWeight) = (limit, 0, 0)
   }
 
-  /// The maximum sum of the weights of running jobs; nil for a rate, which does not limit it.
+  /// The maximum sum of the weights of running jobs; nil for a rate, which does not limit running jobs.
   public var maxRunningWeight: Int? { limit.slots.map { max(1, $0) } }
 
   /// Whether running jobs use all units, so that no other job of the key can begin.

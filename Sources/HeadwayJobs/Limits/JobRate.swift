@@ -43,7 +43,7 @@ public struct JobRate: Hashable, Codable, Sendable {
 @_spi(JobStore) public struct RateBucket: Hashable, Sendable {
   /// The time when the bucket is full, if no token is taken until then.
   public private(set) var fullTime: StoreTime
-  /// The time when there are enough tokens for a job, if one has to wait for them.
+  /// The time when there are enough tokens for a job, if a job has to wait for them.
   public private(set) var nextTime: StoreTime?
 
   private static let maxBurst = 1_000_000_000
@@ -52,7 +52,7 @@ public struct JobRate: Hashable, Codable, Sendable {
   ///
   /// - Parameters:
   ///   - fullTime: The time when the bucket is full.
-  ///   - nextTime: The time when there are enough tokens for a job, if one has to wait for them.
+  ///   - nextTime: The time when there are enough tokens for a job, if a job has to wait for them.
   public init(fullTime: StoreTime, nextTime: StoreTime? = nil) {
     self.fullTime = fullTime
     self.nextTime = nextTime

@@ -5,7 +5,7 @@ extension JobSettings {
   /// The limit whose key determines the turn of the job.
   @_spi(JobStore) public var firstLimit: JobLimit? { limits?.first }
 
-  /// The stored form of the limits after the first one.
+  /// The stored form of the limits after the first limit.
   ///
   /// Jobs with the same value form a *group*.
   ///

@@ -1,7 +1,7 @@
 /// The keys of a level, in turn order, during a claim.
 ///
 /// In the first round, the keys are found one by one in the source, starting after the key that was served last. Later
-/// rounds serve only keys that were served in the first one. Therefore, a claim checks a key whose limit is reached
+/// rounds serve only keys that were served in the first round. Therefore, a claim checks a key whose limit is reached
 /// only once, and reads no key that it does not need.
 ///
 /// The jobs of each group have their own order of keys in the source. The ring merges the groups that are not closed.
@@ -9,9 +9,9 @@ struct KeyRing {
   private enum Phase {
     /// The heavy jobs whose limits have kept units or tokens for them since earlier claims.
     case heavy(ArraySlice<JobID>)
-    /// The keys after the one that was served last before the claim.
+    /// The keys after the key that was served last before the claim.
     case behind(String?)
-    /// The keys up to that one.
+    /// The keys up to the key that was served last before the claim.
     case upTo(String?)
     /// The keys that have been served in this claim.
     case again
@@ -22,7 +22,7 @@ struct KeyRing {
   private let formerTurn: KeyTurn
   private let groups: [String]
   private var phase: Phase
-  /// The first job of each group that follows the key before the current one, or nil if the group has none.
+  /// The first job of each group that follows the key before the current key, or nil if the group has none.
   private var heads: [String: ClaimCandidate?] = [:]
   /// The first jobs of the current key in groups that have not been tried yet.
   private var alternatives: [ClaimCandidate] = []

@@ -93,7 +93,7 @@
     buckets.values.compactMap(\.nextTime).filter { $0 > now }.min()
   }
 
-  /// Removes full buckets, and the turns of queues without waiting jobs that have keys.
+  /// Removes full buckets, and the turns of queues that have no waiting jobs with keys.
   ///
   /// - Parameters:
   ///   - now: The time of the store's clock.

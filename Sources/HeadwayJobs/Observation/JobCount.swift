@@ -1,6 +1,6 @@
 import Headway
 
-/// The number of jobs of a filter, as far as a bounded search has counted them.
+/// The number of jobs that match a filter, as far as a bounded search has counted them.
 public struct JobCount: Hashable, Sendable {
   /// The number of jobs that were counted.
   public var count: Int
@@ -21,7 +21,7 @@ public struct JobCount: Hashable, Sendable {
 }
 
 extension Jobs {
-  /// Counts jobs up to a limit, without reading many others.
+  /// Counts jobs up to a limit, without reading many other jobs.
   ///
   /// ```swift
   /// let retrying = try await jobs.count(JobFilter(states: [.retrying]))

@@ -40,7 +40,8 @@ public struct JobIDPage: Hashable, Sendable {
   ///   - limit: The maximum number of jobs.
   /// - Returns: The IDs, in descending order.
   /// - Throws: ``JobError``.
-  /// - Complexity: O(*n*) in the number of jobs of the filter. Stores with many jobs have their own implementation.
+  /// - Complexity: O(*n*) in the number of jobs that match the filter. Stores with many jobs have their own
+  ///   implementation.
   public func ids(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobIDPage {
     let all = try await jobs(filter, after: nil, limit: .max).map(\.id)
     let found = all.filter { number in id.map { number < $0 } ?? true }
@@ -49,7 +50,7 @@ public struct JobIDPage: Hashable, Sendable {
 }
 
 extension Jobs {
-  /// Returns the IDs of jobs, newest first, without reading many others.
+  /// Returns the IDs of jobs, newest first, without reading many other jobs.
   ///
   /// ```swift
   /// var end: JobID?

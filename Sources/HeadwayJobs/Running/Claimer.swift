@@ -216,7 +216,7 @@ struct Claimer {
     }.min()
   }
 
-  /// The queue that can return a suspect: the next one, in turn, that has a free slot.
+  /// The queue that can return a suspect: the next queue, in turn, that has a free slot.
   private var laneForSuspect: Int? {
     guard suspectCount == 0 else { return nil }
     let order = lanes.indices.map { ($0 + suspectTurn) % lanes.count }
@@ -405,7 +405,7 @@ extension Claimer.Group {
 
   fileprivate var ahead: Int { canClaimAhead ? min(max(ended, endedBefore), Claimer.maxAhead) : 0 }
 
-  /// Begins a new period if the last one has ended.
+  /// Begins a new period if the last period has ended.
   fileprivate mutating func advance(to time: Duration) {
     let now = Int64(time / Claimer.periodLength)
     guard now != period else { return }

@@ -33,7 +33,9 @@ public final class JobContext: Sendable {
     var suspension: JobSuspension?
     weak var operation: Operation?
     var hasBegun = false
-    /// Whether this attempt is cancelled, but not necessarily its operation, which also runs other attempts.
+    /// Whether this attempt is cancelled.
+    ///
+    /// Its operation, which also runs other attempts, might not be cancelled.
     var isCancelled = false
     /// Whether the job is given back, so that its code must not run.
     var isWithdrawn = false
@@ -71,7 +73,9 @@ public final class JobContext: Sendable {
   /// Whether ``noteCancelled()`` was called.
   var isMarkedCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Notes that this attempt is cancelled, but not necessarily its operation, which also runs other attempts.
+  /// Notes that this attempt is cancelled.
+  ///
+  /// Its operation, which also runs other attempts, might not be cancelled.
   func noteCancelled() { state.withLock { $0.isCancelled = true } }
 
   /// A string that is the same in all attempts of this job and unique among the jobs of the store.
@@ -92,7 +96,7 @@ public final class JobContext: Sendable {
   /// - Parameters:
   ///   - name: The name of the step. Each attempt can use a name only once.
   ///   - body: The code of the step, which runs only if no attempt has stored its value.
-  /// - Returns: The value of the step, from this attempt or an earlier one.
+  /// - Returns: The value of the step, from this or an earlier attempt.
   /// - Throws: ``JobSuspension`` if the attempt ends with a wait; any error of `body`; or a ``JobError``. The code of
   ///   the ``JobError`` is ``JobError/Code/duplicateCheckpoint`` if this attempt has already used the name,
   ///   ``JobError/Code/payloadTooLarge`` if the value is larger than ``JobStore/maxResultSize``,
@@ -133,7 +137,7 @@ public final class JobContext: Sendable {
     }
   }
 
-  /// Begins a step and returns its value if an earlier attempt has stored one.
+  /// Begins a step, and returns its value if an earlier attempt has stored a value.
   ///
   /// - Parameters:
   ///   - name: The name of the step.
@@ -211,7 +215,7 @@ public final class JobContext: Sendable {
   /// - Parameters:
   ///   - job: The job to store.
   ///   - options: Options of the other job. They take precedence over the options of its type.
-  ///   - beforeDependents: Whether the jobs that wait for this job also wait for the other one. In that case, the other
+  ///   - beforeDependents: Whether the jobs that wait for this job also wait for the other job. In that case, the other
   ///     job can't wait for any jobs, so that no cycle can arise. If a third job holds its key, the dependents don't
   ///     wait for that job.
   /// - Returns: A handle to the new job, or to the one that holds its key.

@@ -13,7 +13,7 @@ import Synchronization
 /// instruments of that queue apply. Several queues of the store can share one operation queue.
 ///
 /// With the trait `Jobs`, a worker is a service of Swift Service Lifecycle. When the service group shuts down, the
-/// worker stops claiming jobs, gives back claimed jobs that have not begun, and waits for running ones.
+/// worker stops claiming jobs, gives back claimed jobs that have not begun, and waits for running jobs.
 public final class JobWorker: Sendable {
   let jobs: Jobs
   private let name: String
@@ -125,7 +125,7 @@ public final class JobWorker: Sendable {
   /// if the hint is lost. All queues share the slots of the operation queue and take turns. A queue that has had no
   /// jobs for a minute costs the worker nothing.
   ///
-  /// A queue that you serve by name is not served by a pattern. If several patterns match, the first one is used.
+  /// A queue that you serve by name is not served by a pattern. If several patterns match, the first pattern is used.
   ///
   /// - Parameters:
   ///   - pattern: The text that the name must match, which can contain `*`. Each `*` represents any number of

@@ -187,7 +187,7 @@ struct WorkerState {
 
   /// Notes the end of an attempt.
   ///
-  /// - Returns: Whether its ending will be sent.
+  /// - Returns: Whether the attempt's ending will be sent.
   mutating func end(_ fence: JobFence, _ action: JobEnding.Action?, at time: Duration) -> Bool {
     guard let attempt = attempts.removeValue(forKey: fence) else { return false }
     claimer.ended(
@@ -251,7 +251,9 @@ extension WorkerState.Attempt {
   /// The error of the attempt; nil if there is none.
   var error: (any Error)? { result.error ?? operation.error }
 
-  /// Whether the attempt is cancelled, but not necessarily the other attempts of its operation.
+  /// Whether the attempt is cancelled.
+  ///
+  /// Other attempts that its operation runs might not be cancelled.
   var isCancelled: Bool { chunk == nil ? operation.isCancelled : context.isCancelled }
 
   /// Cancels the attempt.

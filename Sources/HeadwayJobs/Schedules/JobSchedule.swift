@@ -50,7 +50,7 @@ public struct JobSchedule: Hashable, Codable, Sendable, CustomStringConvertible 
     return JobSchedule(.cron(expression, zone: zone.identifier))
   }
 
-  /// Creates a schedule with ticks at equal intervals, the first one after the first interval.
+  /// Creates a schedule with ticks at equal intervals, with the first tick after the first interval.
   ///
   /// The intervals do not depend on when jobs run, so they don't drift.
   ///

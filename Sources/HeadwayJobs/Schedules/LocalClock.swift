@@ -24,7 +24,7 @@ struct LocalClock {
 
   init(_ zone: TimeZone) { self.zone = zone }
 
-  /// Returns the zone with a name, if this process knows its rules.
+  /// Returns the time zone with the given name, or nil if this process doesn't know its rules.
   static func zone(named name: String) -> TimeZone? { TimeZone(identifier: name) }
 
   /// Returns the rest of the period that contains a time.

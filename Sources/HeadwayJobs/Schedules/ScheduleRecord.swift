@@ -103,7 +103,7 @@ public enum MissedTicks: Hashable, Codable, Sendable {
   case all(limit: Int)
 }
 
-/// Whether a schedule adds a job while its last one is unfinished.
+/// Whether a schedule adds a job while its last job is unfinished.
 public enum ScheduleOverlap: Hashable, Codable, Sendable {
   /// Each tick adds a job.
   case allow
@@ -151,7 +151,7 @@ public struct JobTick: Hashable, Codable, Sendable {
 @_spi(JobStore) public struct ScheduleAnswer: Hashable, Sendable {
   /// Whether there was a schedule with the name before.
   public var isFound: Bool
-  /// The job that ``ScheduleCommand/run`` has added, or the one that holds its key.
+  /// The job that ``ScheduleCommand/run`` has added, or the job that holds its key.
   public var job: JobID?
   /// The number of jobs that ``ScheduleCommand/backfill(from:through:)`` has added.
   ///

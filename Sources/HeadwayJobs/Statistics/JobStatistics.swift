@@ -106,7 +106,7 @@ public struct JobStatistics: Hashable, Codable, Sendable {
     JobStatistics(span: span, periods: periods.suffix(count(of: length)))
   }
 
-  /// Returns the periods before the latest ones.
+  /// Returns the periods before the latest periods.
   ///
   /// - Parameter length: The length of the part that ``latest(_:)`` returns.
   /// - Returns: The statistics of the other periods.

@@ -17,7 +17,7 @@
 }
 
 extension Jobs {
-  /// Returns what has happened to the jobs in the last hour or day.
+  /// Returns the activity of the jobs in the last hour or day.
   ///
   /// The time that this takes does not grow with the number of jobs. Stores that keep no statistics return periods
   /// without activity.

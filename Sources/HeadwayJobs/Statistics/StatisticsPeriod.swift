@@ -1,4 +1,4 @@
-/// A time that a store has statistics of.
+/// A period for which a store has statistics.
 ///
 /// See `Docs/decisions/0057-statistics-of-jobs.md`.
 @_spi(JobStore) public struct StatisticsPeriod: Hashable, Sendable {
@@ -45,7 +45,7 @@
   ///   - startTime: When it begins.
   public init(_ level: Level, startingAt startTime: StoreTime) { (self.level, self.startTime) = (level, startTime) }
 
-  /// Creates the period of a time.
+  /// Creates the period that contains the given time.
   init(_ level: Level, of time: StoreTime) {
     self.init(level, startingAt: level.length.map { time.rounded(downTo: $0) } ?? StoreTime(microseconds: 0))
   }

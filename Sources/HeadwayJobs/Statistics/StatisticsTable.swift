@@ -86,7 +86,7 @@ struct StatisticsSum {
     sums = Array(repeating: [:], count: span.periodCount)
   }
 
-  /// Adds the activity of a time.
+  /// Adds the activity at the given time.
   mutating func add(_ group: JobStatistics.Group, at time: StoreTime) {
     if let queue, !group.queue.utf8.elementsEqual(queue.utf8) { return }
     let index = Int(((time - startTime) / statistics.span.periodLength).rounded(.down))

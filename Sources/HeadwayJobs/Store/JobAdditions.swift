@@ -96,7 +96,7 @@ extension JobRows {
   ///   - dependencies: The requirements of the job, with the states of the jobs that it depends on.
   ///   - additions: The jobs that are added together.
   /// - Throws: An error of the store.
-  /// - Returns: The new job, or the one that holds its key.
+  /// - Returns: The new job, or the job that holds its key.
   func add(
     _ new: NewJob, _ dependencies: [JobGraph.Requirement] = [], to additions: inout JobAdditions
   ) throws -> Enqueued {

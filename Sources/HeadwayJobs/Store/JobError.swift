@@ -6,7 +6,7 @@ public struct JobError: RetryableError, Sendable, CustomStringConvertible {
   public let code: Code
   /// A description of the problem, and how to solve it.
   public let context: String
-  /// The error that caused this one.
+  /// The error that caused this error.
   public let underlyingError: (any Error)?
 
   /// Creates an error.
@@ -14,7 +14,7 @@ public struct JobError: RetryableError, Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - code: The kind of error.
   ///   - context: A description of the problem, and how to solve it.
-  ///   - underlyingError: The error that caused this one.
+  ///   - underlyingError: The error that caused this error.
   public init(_ code: Code, _ context: String, underlyingError: (any Error)? = nil) {
     self.code = code
     self.context = context

@@ -52,7 +52,7 @@ public struct JobEnding: Hashable, Sendable {
 
   /// The attempt.
   @_spi(JobStore) public var fence: JobFence
-  /// How it ends.
+  /// How the attempt ends.
   @_spi(JobStore) public var action: Action
 
   /// Creates an ending.
@@ -97,7 +97,7 @@ public struct JobErrorDescription: Hashable, Sendable {
   public var queue: String
   /// The maximum number of jobs.
   public var count: Int
-  /// Whether one of them can be a suspect: a job during which a process has crashed.
+  /// Whether one of the jobs can be a suspect: a job during which a process has crashed.
   ///
   /// A worker runs one suspect at a time, so that another crash is attributed to the right job.
   public var allowsSuspect: Bool
@@ -236,7 +236,7 @@ public struct JobErrorDescription: Hashable, Sendable {
 @_spi(JobStore) public enum FencedAnswer: Hashable, Sendable {
   /// The content was written.
   case written
-  /// The new job was stored, or another one holds its key.
+  /// The new job was stored, or another job holds its key.
   case enqueued(Enqueued)
   /// The new jobs were stored, except those whose key another job holds.
   case enqueuedBatch([Enqueued])
@@ -276,7 +276,7 @@ public struct JobErrorDescription: Hashable, Sendable {
 
 /// A description of a worker, which a store keeps until the worker is removed.
 public struct WorkerDescription: Hashable, Codable, Sendable {
-  /// A readable name, for example that of the program.
+  /// A readable name, for example the name of the program.
   public var name: String
   /// The process identifier.
   public var processIdentifier: Int32
@@ -292,7 +292,7 @@ public struct WorkerDescription: Hashable, Codable, Sendable {
   /// Creates a description.
   ///
   /// - Parameters:
-  ///   - name: A readable name, for example that of the program.
+  ///   - name: A readable name, for example the name of the program.
   ///   - processIdentifier: The identifier of the worker's process.
   ///   - queues: The queues of the store that the worker serves.
   ///   - queuePatterns: The patterns of further queues that the worker serves.
@@ -319,7 +319,7 @@ public struct WorkerDescription: Hashable, Codable, Sendable {
   /// Returns whether the worker serves a queue.
   ///
   /// - Parameter queue: The name of the queue.
-  /// - Returns: Whether it is one of the ``queues``, or matches one of the ``queuePatterns``.
+  /// - Returns: Whether the queue is one of the ``queues``, or matches one of the ``queuePatterns``.
   public func serves(_ queue: String) -> Bool {
     queues.contains(queue) || queuePatterns.contains { QueuePattern($0).matches(queue) }
   }

@@ -106,7 +106,7 @@ public struct JobFilter: Hashable, Codable, Sendable {
   /// Whether the filter has a condition for the time when jobs ended.
   @_spi(JobStore) public var hasEndTime: Bool { endedSince != nil || endedUntil != nil }
 
-  /// Whether only jobs that have ended can meet the conditions, apart from the one for states.
+  /// Whether only jobs that have ended can meet the conditions, apart from the condition for states.
   @_spi(JobStore) public var requiresEnd: Bool { culprit != nil || hasEndTime }
 
   /// Returns whether the tags and the label of a job meet the conditions for them.

@@ -38,13 +38,13 @@ import Synchronization
 @_spi(JobStore) extension JobHints {
   /// Returns a message for the other processes of a store; nil if there is nothing to send.
   ///
-  /// Each part of the message begins with a letter for its meaning. Parts that exceed the length are missing: the other
-  /// processes find the changes when they read the store.
+  /// Each part begins with a letter that identifies its kind. Parts that would make the message too long are omitted:
+  /// the other processes find the changes when they read the store.
   ///
   /// - Parameters:
   ///   - separator: The character between the parts.
-  ///   - maxLength: The length of the message, in bytes, that is never reached.
-  ///   - maxFinishedCount: The maximum number of ended jobs.
+  ///   - maxLength: The exclusive upper limit of the message's length, in bytes of UTF-8.
+  ///   - maxFinishedCount: The maximum number of ended jobs in the message.
   /// - Returns: A message that is shorter than `maxLength` bytes.
   public func message(separator: Character, maxLength: Int, maxFinishedCount: Int) -> String? {
     var parts: [String] = []

@@ -13,7 +13,7 @@ public struct JobHistory: Hashable, Codable, Sendable {
   /// Creates an empty history.
   @_spi(JobStore) public init() {}
 
-  /// Adds an error and drops the oldest one if there are too many.
+  /// Adds an error and drops the oldest error if there are too many.
   ///
   /// - Parameter error: The error of an attempt.
   @_spi(JobStore) public mutating func append(_ error: JobErrorRecord) {
@@ -21,7 +21,7 @@ public struct JobHistory: Hashable, Codable, Sendable {
     if errors.count > Self.maxErrorCount { errors.removeFirst() }
   }
 
-  /// Adds a change or a log line and drops the oldest one if there are too many.
+  /// Adds a change or a log line and drops the oldest entry if there are too many.
   ///
   /// - Parameter transition: The change or log line to add.
   @_spi(JobStore) public mutating func append(_ transition: JobTransition) {

@@ -22,7 +22,7 @@ public struct JobRecord: Hashable, Sendable {
   ///
   /// For aging, its waiting time counts from then.
   public var readyTime: StoreTime
-  /// When a scheduled job, or the next attempt of a retrying one, is due.
+  /// When a scheduled job, or the next attempt of a retrying job, is due.
   public var dueTime: StoreTime?
   /// The wait of a scheduled job, which lasts at most until ``dueTime``; nil if the job waits only for its time.
   public var wait: JobWait?
@@ -32,13 +32,13 @@ public struct JobRecord: Hashable, Sendable {
   public var enqueuedTime: StoreTime
   /// When the job was last claimed.
   public var claimedTime: StoreTime?
-  /// When the first attempt was claimed; after a wait for a signal or a sleep, the first one since then.
+  /// When the first attempt was claimed; after a wait for a signal or a sleep, the first attempt since then.
   public var firstClaimedTime: StoreTime?
   /// When the job ended.
   public var finishedTime: StoreTime?
   /// When the finished job can be deleted.
   public var expirationTime: StoreTime?
-  /// The number of the current or last attempt, from 1; 0 before the first one.
+  /// The number of the current or last attempt, from 1; 0 before the first attempt.
   ///
   /// Attempts that ended with a snooze, were given back, or were interrupted are not counted. When the job waits for a
   /// signal or sleeps, the number becomes 0.
@@ -229,7 +229,7 @@ public struct JobEndReason: Hashable, Codable, Sendable, CustomStringConvertible
   public var code: Code
   /// A readable description of the details.
   public var text: String
-  /// The job that failed or was cancelled first, if that is why this one was cancelled.
+  /// The job that failed or was cancelled first, if that is why this job was cancelled.
   public var culprit: JobID?
 
   /// Creates a reason.
@@ -237,7 +237,7 @@ public struct JobEndReason: Hashable, Codable, Sendable, CustomStringConvertible
   /// - Parameters:
   ///   - code: The kind of reason.
   ///   - text: A readable description of the details. It is shortened to ``JobErrorRecord/maxTextLength`` bytes.
-  ///   - culprit: The job that failed or was cancelled first, if that is why this one was cancelled.
+  ///   - culprit: The job that failed or was cancelled first, if that is why this job was cancelled.
   public init(_ code: Code, _ text: String = "", culprit: JobID? = nil) {
     self.code = code
     self.text = text.shortened(to: JobErrorRecord.maxTextLength)

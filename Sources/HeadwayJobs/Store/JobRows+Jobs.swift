@@ -22,7 +22,9 @@
     return limits.filter { full.contains($0.key) }
   }
 
-  /// Throws an error if a job needs room in a full queue: one whose key is held needs none.
+  /// Throws an error if a job needs room in a full queue.
+  ///
+  /// A job whose key is held needs no room.
   public func requireRoom(for batch: [NewJob], _ full: [String: Int]) throws {
     guard !full.isEmpty else { return }
     let new = batch.filter { full[$0.queue] != nil }

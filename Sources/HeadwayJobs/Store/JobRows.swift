@@ -46,7 +46,7 @@
 
   // MARK: Keys
 
-  /// Returns the job that holds each key, or nil if none does.
+  /// Returns the job that holds each key, or nil if no job holds it.
   ///
   /// If the caller replaces the jobs, unfinished ones are locked.
   func holders(of keys: [UniqueKey], toReplace: Bool) throws -> [JobID?]
@@ -185,7 +185,7 @@
 
   // MARK: Statistics
 
-  /// What the transaction has done, for ``storeActivity()``.
+  /// The activity of the transaction, for ``storeActivity()``.
   var activity: JobActivityLog { get set }
   /// Stores the activity of the transaction, with its time.
   ///

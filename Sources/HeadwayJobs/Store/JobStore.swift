@@ -233,12 +233,12 @@ public struct JobStoreAccess: Sendable {
   /// - Throws: ``JobError``.
   func snapshot(_ parts: JobsSnapshot.Parts) async throws -> JobsSnapshot
 
-  /// Returns the IDs of jobs, newest first, without reading many others.
+  /// Returns the IDs of jobs, newest first, without reading many other jobs.
   ///
   /// A store can end the search before it has found enough jobs. In that case, the page has fewer IDs, or none, and
   /// ``JobIDPage/next`` continues the search.
   ///
-  /// The default implementation reads all jobs of the filter.
+  /// The default implementation reads all jobs that match the filter.
   ///
   /// - Parameters:
   ///   - filter: The jobs to find.
@@ -280,7 +280,7 @@ public struct JobStoreAccess: Sendable {
   func jobCounts(ofErrors ids: [JobErrorGroup.ID], upTo limit: Int) async throws
     -> [JobErrorGroup.ID: (retrying: Int, failed: Int)]
 
-  /// Returns what has happened to the jobs in a time until now.
+  /// Returns the activity of the jobs in a span of time that ends now.
   ///
   /// The default implementation returns periods without activity.
   ///

@@ -276,7 +276,7 @@ public final class MemoryJobStore: JobStore {
   /// Whether the store keeps statistics: true.
   public var keepsStatistics: Bool { true }
 
-  /// Returns what has happened to the jobs in a time until now.
+  /// Returns the activity of the jobs in a span of time that ends now.
   ///
   /// - Parameters:
   ///   - span: The time that the statistics describe.

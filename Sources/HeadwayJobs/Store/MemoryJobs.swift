@@ -155,7 +155,7 @@
     return (times + [nextTick, limits.nextToken(after: now)]).compactMap(\.self).min()
   }
 
-  /// Removes full buckets, and the turns of queues without waiting jobs that have keys.
+  /// Removes full buckets, and the turns of queues that have no waiting jobs with keys.
   ///
   /// - Parameter now: The time of the store's clock.
   public mutating func pruneLimits(at now: StoreTime) { limits.prune(at: now, waiting) }
@@ -231,7 +231,7 @@
   /// Removes a worker.
   ///
   /// - Parameter worker: The identity of the worker.
-  /// - Returns: Whether it existed.
+  /// - Returns: Whether the worker existed.
   public mutating func remove(_ worker: WorkerID) -> Bool {
     dead.remove(worker)
     stopped.remove(worker)

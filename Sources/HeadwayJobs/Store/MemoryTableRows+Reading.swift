@@ -36,7 +36,7 @@
   ///
   /// - Parameters:
   ///   - command: A command with a filter.
-  ///   - prepare: Called once, with all jobs of the filter.
+  ///   - prepare: Called once, with all jobs that match the filter.
   ///   - isIncluded: A function that returns whether to select the job, and that can change the job.
   /// - Returns: The selected jobs, with their changes.
   /// - Throws: The error of one of the functions.
@@ -217,7 +217,7 @@
     }
   }
 
-  /// Returns the schedule of a name.
+  /// Returns the schedule with the given name.
   ///
   /// - Parameters:
   ///   - name: The name of the schedule.

@@ -74,7 +74,7 @@ import Headway
 
 /// The answer of a store to a new job.
 @_spi(JobStore) public struct Enqueued: Hashable, Sendable {
-  /// The new job, or the one that holds its key.
+  /// The new job, or the job that holds its key.
   public var id: JobID
   /// Whether the job is new.
   ///
@@ -84,7 +84,7 @@ import Headway
   /// Creates an answer.
   ///
   /// - Parameters:
-  ///   - id: The new job, or the one that holds its key.
+  ///   - id: The new job, or the job that holds its key.
   ///   - isNew: Whether the job is new.
   public init(id: JobID, isNew: Bool) {
     self.id = id

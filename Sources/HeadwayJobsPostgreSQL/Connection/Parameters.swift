@@ -157,7 +157,7 @@ struct Statement: Sendable {
   var parameters = Parameters()
   /// Whether the rows have the text format instead of the binary format.
   var isText = false
-  /// Whether it is executed so often that the session keeps its plan.
+  /// Whether the statement is executed so often that the session keeps its plan.
   var isFrequent = false
 
   init(_ sql: String, isFrequent: Bool = false) { (self.sql, self.isFrequent) = (sql, isFrequent) }

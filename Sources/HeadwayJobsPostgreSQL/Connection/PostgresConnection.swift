@@ -20,9 +20,9 @@ final class PostgresConnection: Sendable {
 
   /// A request for the connection.
   struct Request: Sendable {
-    /// When it fails if there is no connection.
+    /// When the request fails if there is no connection.
     let end: ContinuousClock.Instant
-    /// Whether it can be executed again after the connection was lost before a commit.
+    /// Whether the request can be executed again after the connection was lost before a commit.
     let isRepeatable: Bool
     /// Executes the request and returns the function that resumes the caller.
     let perform: @Sendable (PostgresSession) throws -> @Sendable () -> Void

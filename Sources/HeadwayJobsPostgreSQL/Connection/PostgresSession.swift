@@ -22,11 +22,11 @@ final class PostgresSession {
   private(set) var backend = Backend(process: 0, start: 0)
   /// Whether a pooler such as PgBouncer gives each transaction another connection to the server.
   ///
-  /// Then there are no named statements, no settings of the session, and no notifications.
+  /// If true, named statements, session settings, and notifications are not available.
   private(set) var isPooled = false
   /// Whether the server was a standby when the connection was opened.
   ///
-  /// Then it can only read. After a failover, a server name can still lead to the old primary server. Therefore, a
+  /// A standby can only be read. After a failover, a server name can still lead to the old primary server. Therefore, a
   /// connection that is used to write is lost, so that the name is resolved again.
   private(set) var isStandby = false
   /// The names of the prepared statements by their text.
@@ -277,10 +277,10 @@ final class PostgresSession {
   private struct Command {
     let sql: String
     var isPreparation = false
-    /// Whether it executes a statement that was prepared earlier.
+    /// Whether the command executes a statement that was prepared earlier.
     var isPrepared = false
 
-    /// Whether it sets the mode of a transaction, which a standby rejects.
+    /// Whether the command sets a mode of a transaction that a standby rejects.
     var isForWriting: Bool { sql == SessionSQL.begin || sql == SessionSQL.writing }
   }
 

@@ -144,10 +144,10 @@ enum ClaimSQL {
 
   // MARK: Queues
 
-  /// The queues with keys and suspects among those of a list; by the indexes of the parts.
+  /// The queues with keys and suspects among the queues in a list; by the indexes of the parts.
   static let queues = states(of: "SELECT name FROM unnest($1::text[]) AS x(name)")
 
-  /// The queues with waiting jobs among those of a list; by the indexes of the parts.
+  /// The queues with waiting jobs among the queues in a list; by the indexes of the parts.
   ///
   /// Each step finds the first queue with waiting jobs that is not before the next name of the list and continues with
   /// the name after that queue. Therefore, there are at most as many steps as names, and at most as many as queues with

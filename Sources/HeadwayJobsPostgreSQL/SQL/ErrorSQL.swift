@@ -8,7 +8,7 @@ enum ErrorSQL: ErrorStatements {
   /// The number of rows that the connections of all processes count in, for each group and hour.
   static let placeCount = 8
 
-  /// Those groups that exist; by the primary key.
+  /// The given groups that exist; by the primary key.
   static let existing = "SELECT id FROM headway.error WHERE id = ANY($1)"
   /// The number of groups of each kind; by `error_kind`.
   static let countsByKind = "SELECT kind, count(*) FROM headway.error WHERE kind = ANY($1) GROUP BY kind"
@@ -62,7 +62,7 @@ enum ErrorSQL: ErrorStatements {
       ORDER BY error, hour, place LIMIT \(JobCommand.maxPrunedKeyCount) FOR UPDATE SKIP LOCKED)
     """
 
-  /// Adds the values of a row to those of the stored row.
+  /// Adds the values of a row to the values of the stored row.
   private static let sum = """
     ON CONFLICT (error, hour, place) DO UPDATE SET count = e.count + excluded.count,
     last_seen = greatest(e.last_seen, excluded.last_seen), last_job = CASE

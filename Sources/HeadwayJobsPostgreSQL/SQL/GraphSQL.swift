@@ -70,7 +70,7 @@ enum GraphSQL: GraphStatements {
       SELECT * FROM headway.edge WHERE dependency = x.id AND status = 0 ORDER BY dependent LIMIT $2) e
     LIMIT $2
     """
-  /// Those jobs that have unmet edges to dependents; by `edge_unmet`.
+  /// The given jobs that have unmet edges to dependents; by `edge_unmet`.
   static let withUnmetEdges = """
     SELECT id FROM unnest($1::bigint[]) AS x(id)
     WHERE EXISTS (SELECT FROM headway.edge WHERE dependency = x.id AND status = 0)

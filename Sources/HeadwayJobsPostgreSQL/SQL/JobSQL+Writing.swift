@@ -127,9 +127,10 @@ extension JobSQL: JobStatements {
     SELECT id FROM headway.done WHERE expires <= coalesce($1::timestamptz, clock_timestamp())
     AND NOT \(isNeeded("done.id")) ORDER BY expires LIMIT \(JobCommand.maxChangedCount)
     """
-  /// Those finished jobs whose retention has expired, and locks their rows, except locked ones; by the primary key.
+  /// Returns the given finished jobs whose retention has expired and locks their rows, except rows that are locked; by
+  /// the primary key.
   static let lockExpired = "SELECT id FROM headway.done WHERE id = ANY($1) AND expires <= $2 FOR UPDATE SKIP LOCKED"
-  /// Those jobs that no unfinished job needs; by the primary keys.
+  /// The given jobs that no unfinished job needs; by the primary keys.
   static let unneeded = "SELECT id FROM unnest($1::bigint[]) AS x(id) WHERE NOT \(isNeeded("x.id")) ORDER BY id"
   /// Deletes expired keys, up to a limit; by `key_until`.
   static let pruneKeys = """
@@ -141,7 +142,7 @@ extension JobSQL: JobStatements {
     DELETE FROM headway.bucket WHERE key IN (SELECT key FROM headway.bucket WHERE fills <= $1
     ORDER BY fills LIMIT \(JobCommand.maxPrunedKeyCount) FOR UPDATE SKIP LOCKED)
     """
-  /// Deletes the turns of queues without waiting jobs that have keys, up to a limit; reads all turns.
+  /// Deletes the turns of queues that have no waiting jobs with keys, up to a limit; reads all turns.
   static let pruneTurns = """
     DELETE FROM headway.turn WHERE (queue, priority) IN (SELECT queue, priority FROM headway.turn t
     WHERE NOT EXISTS (SELECT FROM headway.job WHERE \(ClaimSQL.keyed) AND queue = t.queue)

@@ -23,7 +23,7 @@ enum LimitSQL: LimitStatements {
     """
   /// Deletes a queue that has no settings and is not paused; by the primary key.
   static let deleteQueue = "DELETE FROM headway.queue WHERE name = $1"
-  /// Those queues that have at least as many pending jobs as their limits; by an index for each part.
+  /// The given queues that have at least as many pending jobs as their limits; by an index for each part.
   static let fullQueues = """
     SELECT name FROM unnest($1::text[], $2::bigint[]) AS x(name, at_most)
     WHERE headway.pending_count(name, at_most) >= at_most

@@ -2,7 +2,8 @@
 @_spi(JobStore) import HeadwayJobs
 
 extension JobTransaction {
-  /// Makes the same changes as `JobTransitions.end` for successes whose attempts run their jobs.
+  /// Makes the same changes as `JobTransitions.end`, but only for successful attempts that are still running their
+  /// jobs.
   func succeed(_ endings: [JobEnding]) throws -> [JobID: JobSuccess] {
     let successes = endings.compactMap { ending in
       if case .succeed(let result) = ending.action { (fence: ending.fence, result: result) } else { nil }

@@ -38,7 +38,7 @@ enum ErrorSQL: ErrorStatements {
     DELETE FROM headway_error_count WHERE hour < ?1 AND error NOT IN (SELECT id FROM headway_error)
     """
 
-  /// Adds the values of a row to those of the stored row.
+  /// Adds the values of a row to the values of the stored row.
   private static let sum = """
     ON CONFLICT (error, hour, place) DO UPDATE SET count = count + excluded.count,
     last_seen = max(last_seen, excluded.last_seen),

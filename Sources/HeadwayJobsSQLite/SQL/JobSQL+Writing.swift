@@ -84,7 +84,7 @@ extension JobSQL: JobStatements {
     DELETE FROM headway_bucket WHERE key IN (SELECT key FROM headway_bucket WHERE full <= ?1 ORDER BY full
     LIMIT \(JobCommand.maxPrunedKeyCount))
     """
-  /// Deletes the turns of queues without waiting jobs that have keys, up to a limit; reads all turns.
+  /// Deletes the turns of queues that have no waiting jobs with keys, up to a limit; reads all turns.
   static let pruneTurns = """
     DELETE FROM headway_turn WHERE (queue, priority) IN (SELECT queue, priority FROM headway_turn t WHERE NOT EXISTS (
       SELECT 1 FROM headway_job WHERE \(ClaimSQL.keyed) AND queue = t.queue)

@@ -3,7 +3,8 @@ import GRDB
 @_spi(JobStore) import HeadwayJobs
 
 extension JobTransaction {
-  /// Makes the same changes as `JobTransitions.end` for successes whose attempts run their jobs.
+  /// Makes the same changes as `JobTransitions.end`, but only for successful attempts that are still running their
+  /// jobs.
   func succeed(_ endings: [JobEnding]) throws -> [JobID: JobSuccess] {
     var successes: [JobID: JobSuccess] = [:]
     for ending in endings {
@@ -15,7 +16,9 @@ extension JobTransaction {
 
   func countErrors(_ failures: [JobErrorGroup]) throws { try writeErrors(failures, at: 0) }
 
-  /// Records a success; returns nil if the attempt does not run the job, or the ending needs the general path.
+  /// Records a success.
+  ///
+  /// Returns nil if the attempt no longer runs its job, or if the general code must record the ending.
   private func succeed(_ fence: JobFence, _ result: JobPayload?) throws -> JobSuccess? {
     guard let (flags, keep, queue, kind, claimed) = try succeeding(fence) else { return nil }
     let (id, hasDependents) = (fence.id, flags & JobRow.hasDependents != 0)

@@ -3,7 +3,8 @@ import Headway
 
 extension JobStoreConformance {
   static let backfills = [
-    JobStoreCheck("J251: with a jitter, a job is due after a time that depends on the name and the tick") { probe in
+    JobStoreCheck("J251: if a schedule has a jitter, the offset of a job depends on the schedule's name and the tick") {
+      probe in
       let start = probe.store.now
       let jitter = Duration.seconds(30)
       let job = probe.job(options: [.delay(.seconds(40))])

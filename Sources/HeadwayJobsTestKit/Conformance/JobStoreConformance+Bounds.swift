@@ -3,7 +3,9 @@ import Headway
 
 extension JobStoreConformance {
   static let bounds = [
-    JobStoreCheck("J185: a transaction processes at most 1,000 due schedules, and further ones follow immediately") {
+    JobStoreCheck(
+      "J185: a transaction processes at most 1,000 due schedules, and the next transaction follows immediately"
+    ) {
       probe in
       let limit = JobCommand.maxChangedCount
       let start = probe.store.now
@@ -43,7 +45,9 @@ extension JobStoreConformance {
       try probe.expect(
         try await probe.counts()[.cancelled], limit + 5, "the final number of expired jobs")
     },
-    JobStoreCheck("J61, J185: an end meets 5,000 dependencies, and more are met when the store advances") {
+    JobStoreCheck(
+      "J61, J185: the end of a job fulfills 5,000 dependencies, and the next advances of the store fulfill the rest"
+    ) {
       probe in
       let count = JobGraph.maxMetCount + 5
       var dependent = probe.job()
@@ -102,7 +106,7 @@ extension JobStoreConformance {
       let again = try await probe.store.enqueue(new.filter { $0.settings.unique != nil })
       try probe.expect(again.map(\.isNew), Array(repeating: false, count: 40), "whether jobs are new")
     },
-    JobStoreCheck("J44, J185: many jobs with dependencies and keys run again together") { probe in
+    JobStoreCheck("J44, J185: one command runs many jobs with dependencies and keys again") { probe in
       let first = try await probe.enqueue()
       let jobs = (0..<300).map { number in
         var job = probe.job(options: [.unique(.unfinished("key \(number)")), .after(first.success)])
@@ -178,7 +182,7 @@ extension JobStoreConformance {
       }
       let none = Array(repeating: [JobID](), count: queues.count)
       try probe.expect(try await claim(), none, "the jobs of an empty store")
-      // Queues before, between and after those of the claims, and jobs of an unknown kind, are not claimed.
+      // Queues before, between and after the queues of the claims, and jobs of an unknown kind, are not claimed.
       for queue in ["a", "queue", "queue 5a", "queue 999\u{10FFFF}", "z", "\u{E4}"] {
         try await probe.enqueue(options: [.queue(queue)])
       }

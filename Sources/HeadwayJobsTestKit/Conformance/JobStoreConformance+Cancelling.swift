@@ -37,7 +37,9 @@ extension JobStoreConformance {
       try probe.expect(try await probe.state(id), .cancelled, "the state after the ending")
       try probe.expect(try await probe.state(other), .running, "the state of the other job")
     },
-    JobStoreCheck("J51: a job with a request that is given back, snoozes, or loses its worker is cancelled") { probe in
+    JobStoreCheck(
+      "J51: a job that is requested to be cancelled is cancelled if it is given back, snoozes, or loses its worker"
+    ) { probe in
       for number in 0..<4 {
         let id = try await probe.enqueue()
         let worker = try await probe.register()
@@ -57,7 +59,8 @@ extension JobStoreConformance {
         try probe.expect(cancelled.isCancelRequested, false, "whether it is still to be cancelled")
       }
     },
-    JobStoreCheck("J52: a job with a request can succeed, and is not retried after an error") { probe in
+    JobStoreCheck("J52: a job that is requested to be cancelled can still succeed, and is not retried after an error") {
+      probe in
       let error = JobErrorDescription(type: "Test", text: "text")
       let ends: [(action: JobEnding.Action, state: JobState)] = [
         (.succeed(result: JobPayload(bytes: [1])), .succeeded), (.retry(after: .zero, error), .failed),

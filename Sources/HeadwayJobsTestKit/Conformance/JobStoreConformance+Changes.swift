@@ -63,7 +63,7 @@ extension JobStoreConformance {
       try probe.expect(state?.before, ["cancelled"], "the states before")
       try probe.expect(state?.after, ["waiting", "held"], "the states after")
     },
-    JobStoreCheck("J341: a change of many jobs has one record with the first IDs") { probe in
+    JobStoreCheck("J341: a change of many jobs has one record, which contains the first IDs") { probe in
       let count = 2 * JobCommand.maxChangedCount + 1
       let ids = try await probe.enqueueBatch(of: count)
       let anna = Jobs(probe.store).changing(as: "anna")
@@ -233,7 +233,7 @@ extension JobStoreConformance {
       ]
       try probe.expect(found.flatMap(\.values), values, "the notes")
     },
-    JobStoreCheck("J340: an author without a possible name is rejected, and the name can contain any character") {
+    JobStoreCheck("J340: an author with an invalid name is rejected, and a valid name can contain any character") {
       probe in
       let id = try await probe.enqueue()
       do {

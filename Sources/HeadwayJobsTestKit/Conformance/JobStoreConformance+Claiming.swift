@@ -24,7 +24,7 @@ extension JobStoreConformance {
       try probe.expect(job.firstClaimedTime, probe.store.now, "when it was first claimed")
       try probe.expect(try await probe.record(id), job, "the stored job")
     },
-    JobStoreCheck("J30: no job is claimed twice, and the number of claimed jobs is at most the requested one") {
+    JobStoreCheck("J30: no job is claimed twice, and a claim returns at most as many jobs as requested") {
       probe in
       var ids: [JobID] = []
       for _ in 0..<5 { ids.append(try await probe.enqueue()) }
@@ -89,7 +89,7 @@ extension JobStoreConformance {
       try probe.expect(claimed.map(\.count), [1, 2, 0, 1, 1], "the numbers of claimed jobs")
       try probe.expect(claimed.map { $0.first?.queue }, ["first", "second", nil, "third", "first"], "the queues")
     },
-    JobStoreCheck("J34: each worker has a new identity, and one that was removed claims nothing") { probe in
+    JobStoreCheck("J34: each worker has a new identity, and a removed worker claims nothing") { probe in
       let first = try await probe.register()
       try await probe.store.unregister(first, isRunningCode: false)
       let second = try await probe.register(in: probe.fixture.openAgain())
@@ -100,7 +100,8 @@ extension JobStoreConformance {
       try probe.expect(try await probe.store.beat(third, running: []).isRegistered, true, "whether the last one is")
       try probe.expect(try await probe.claim(1, by: first).count, 0, "the number of jobs for the removed worker")
     },
-    JobStoreCheck("J100: jobs of a paused queue are not claimed until it is resumed, and otherwise it works") { probe in
+    JobStoreCheck("J100: jobs in a paused queue are not claimed until the queue is resumed, but running jobs can end") {
+      probe in
       let worker = try await probe.register()
       try await probe.enqueue()
       let running = try await probe.claimOne(by: worker)

@@ -50,7 +50,8 @@ extension JobStoreConformance {
       }
       try probe.expect(Set(retries), [1], "how often a job was run again")
     },
-    JobStoreCheck("J44: a job is run again although a later transaction runs its dependency again") { probe in
+    JobStoreCheck("J44: a command runs a job again even if only a later transaction runs its dependency again") {
+      probe in
       let worker = try await probe.register()
       let parent = try await probe.enqueue()
       let success = JobDependency(.job(parent), requiring: .success)
@@ -72,7 +73,8 @@ extension JobStoreConformance {
       try probe.expect(try await jobs.perform(.retry(.all)), count, "the number of jobs that were run again")
       try probe.expect(try await probe.state(dependent), .held, "the state of the dependent afterward")
     },
-    JobStoreCheck("J55: a command does not change jobs that begin to match while it changes others") { probe in
+    JobStoreCheck("J55: a command does not change jobs that begin to match while the command changes other jobs") {
+      probe in
       let count = JobCommand.maxChangedCount + 1
       try await probe.enqueueBatch(of: 2 * count)
       let worker = try await probe.register()
@@ -127,7 +129,8 @@ extension JobStoreConformance {
       let jobs = try await probe.claim(9, by: worker, queue: "other")
       try probe.expect(probe.numbers(jobs), [waiting, first, scheduled, last], "the claimed jobs")
     },
-    JobStoreCheck("J198: jobs that have not started can be rescheduled, and a job that is due now waits last") {
+    JobStoreCheck("J198: jobs that have not started can be rescheduled, and a job that becomes due now is placed last")
+    {
       probe in
       let retrying = try await probe.enqueue()
       let worker = try await probe.register()

@@ -110,7 +110,7 @@ extension JobStoreConformance {
       try probe.expect(job.reason, JobEndReason(.discarded, "gone"), "the reason")
       try probe.expect(job.history.errors, [], "the errors")
     },
-    JobStoreCheck("J41: a snooze does not count as an attempt, and the number of snoozes is limited") { probe in
+    JobStoreCheck("J41: a job that snoozes does not use an attempt, and the number of snoozes is limited") { probe in
       let id = try await probe.enqueue(options: [.maxSnoozeCount(2)])
       let worker = try await probe.register()
       for number in 1...3 {
@@ -127,8 +127,9 @@ extension JobStoreConformance {
       try probe.expect(job.reason?.code, .snoozedTooOften, "the reason")
       try probe.expect(job.history.errors, [], "the errors")
     },
-    JobStoreCheck("J42: the attempt of a job that is given back is not counted, and it can start elsewhere immediately")
-    { probe in
+    JobStoreCheck(
+      "J42: if a job is given back, its attempt is not counted, and another worker can start the job immediately"
+    ) { probe in
       let id = try await probe.enqueue()
       try await probe.end(probe.claimOne(by: probe.register()), .release)
       let job = try await probe.stored(id)
@@ -186,7 +187,7 @@ extension JobStoreConformance {
       try probe.expect(try await probe.perform(.retry(.id(first))), 1, "the number of changes when the key is free")
       try probe.expect(try await probe.enqueue(options: options), first, "the holder")
     },
-    JobStoreCheck("J44: jobs whose keys are held don't prevent a command from running others again") { probe in
+    JobStoreCheck("J44: jobs whose keys are held don't prevent a command from running other jobs again") { probe in
       let options: JobOptions = [.unique(.unfinished("key"))]
       let other = try await probe.enqueue()
       let first = try await probe.enqueue(options: options)

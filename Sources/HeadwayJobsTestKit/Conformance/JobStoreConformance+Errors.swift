@@ -23,7 +23,9 @@ extension JobStoreConformance {
       try probe.expect(try await probe.fixture.openAgain().errorGroups(group.id).first?.count, 3, "the stored number")
       try probe.expect(try await probe.store.errorGroups(JobErrorGroup.ID(rawValue: 1)).count, 0, "unknown groups")
     },
-    JobStoreCheck("J330: other kinds, types and texts are other groups, and only failed attempts are counted") {
+    JobStoreCheck(
+      "J330: errors of different kinds, types or texts are different groups, and only failed attempts are counted"
+    ) {
       probe in
       let worker = try await probe.register()
       let kinds: [JobKind: Int] = ["test": 1, "other": 1]
@@ -45,7 +47,8 @@ extension JobStoreConformance {
       ]
       try probe.expect(found, expected, "the groups")
     },
-    JobStoreCheck("J331: the death of a worker counts for each of its jobs, and its stop does not") { probe in
+    JobStoreCheck("J331: the death of a worker counts as an error of each of its jobs, but stopping a worker does not")
+    { probe in
       try await probe.enqueueBatch(of: 2)
       let worker = try await probe.register()
       try await probe.claim(2, by: worker)
@@ -59,7 +62,8 @@ extension JobStoreConformance {
       try probe.expect([group.type, "\(group.count)"], ["crashed", "2"], "the group")
       for job in jobs { try probe.expect(try await probe.stored(job.id).errorGroup, group.id, "the group of a job") }
     },
-    JobStoreCheck("J332: a filter with a group selects the jobs whose last attempt failed with its error") { probe in
+    JobStoreCheck("J332: a filter with a group selects the jobs whose last attempt failed with the error of that group")
+    { probe in
       let worker = try await probe.register()
       let ids = try await probe.enqueueBatch(of: 6)
       let jobs = try await probe.claim(6, by: worker)
@@ -154,7 +158,9 @@ extension JobStoreConformance {
       try probe.expect(change?.subject, .errorGroup("\(id)"), "its object")
       try probe.expect(change?.values.map(\.after), [["known"]], "its values")
     },
-    JobStoreCheck("J335: errors of a kind beyond 50 are counted in one group, and their jobs are found by it") {
+    JobStoreCheck(
+      "J335: the errors of a kind beyond the first 50 are counted in one group, which also finds their jobs"
+    ) {
       probe in
       let worker = try await probe.register()
       let count = JobErrorGroup.maxCountPerKind + 10

@@ -64,7 +64,7 @@ extension JobStoreConformance {
       id.id = JobID(rawValue: fence.id.rawValue + 1)
       for wrong in [attempt, epoch, owner, id] { try await probe.expectRefused(wrong, of: fence.id) }
     },
-    JobStoreCheck("J31: writes of an attempt after its ending are rejected") { probe in
+    JobStoreCheck("J31: an attempt's writes are rejected after its ending") { probe in
       let error = JobErrorDescription(type: "Test", text: "")
       for action in [.succeed(result: nil), .retry(after: .seconds(9), error), .release] as [JobEnding.Action] {
         let id = try await probe.enqueue()
@@ -74,7 +74,7 @@ extension JobStoreConformance {
         try await probe.perform(.cancel(.all))
       }
     },
-    JobStoreCheck("J31: writes of an attempt after the next one has begun are rejected") { probe in
+    JobStoreCheck("J31: an attempt's writes are rejected after the next attempt has begun") { probe in
       let error = JobErrorDescription(type: "Test", text: "")
       for action in [.retry(after: .zero, error), .snooze(.zero), .release] as [JobEnding.Action] {
         let id = try await probe.enqueue()
@@ -86,14 +86,14 @@ extension JobStoreConformance {
         try probe.expect(try await probe.end(new, .succeed(result: nil)), .recorded, "the ending of the next one")
       }
     },
-    JobStoreCheck("J31: writes of an attempt after its job was rescued are rejected") { probe in
+    JobStoreCheck("J31: an attempt's writes are rejected after its job was rescued") { probe in
       let id = try await probe.enqueue()
       let fence = try probe.fence(of: await probe.crash())
       try await probe.expectRefused(fence, of: id)
       try await probe.claimOne(by: probe.register())
       try await probe.expectRefused(fence, of: id)
     },
-    JobStoreCheck("J31: writes of an attempt after its worker was removed are rejected") { probe in
+    JobStoreCheck("J31: an attempt's writes are rejected after its worker was removed") { probe in
       let id = try await probe.enqueue()
       let worker = try await probe.register()
       let fence = try probe.fence(of: await probe.claimOne(by: worker))
@@ -102,7 +102,7 @@ extension JobStoreConformance {
       try await probe.claimOne(by: probe.register())
       try await probe.expectRefused(fence, of: id)
     },
-    JobStoreCheck("J31: writes of an attempt after its job was abandoned, run again, or deleted are rejected") {
+    JobStoreCheck("J31: an attempt's writes are rejected after its job was abandoned, run again, or deleted") {
       probe in
       let id = try await probe.enqueue()
       let fence = try probe.fence(of: await probe.claimOne(by: probe.register()))

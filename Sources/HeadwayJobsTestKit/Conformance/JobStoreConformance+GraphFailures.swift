@@ -94,7 +94,8 @@ extension JobStoreConformance {
       try probe.expect(try await probe.state(ids[1]), .waiting, "the state of the dependent")
       try probe.expect(try await probe.state(ids[2]), .held, "the state of its dependent")
     },
-    JobStoreCheck("J44, J66: one command runs a child again, and the older jobs that were cancelled because of it") {
+    JobStoreCheck("J44, J66: one command runs a failed child again, with the older jobs that its failure has cancelled")
+    {
       probe in
       let worker = try await probe.register()
       let ids = try await probe.batch([[], [0]])

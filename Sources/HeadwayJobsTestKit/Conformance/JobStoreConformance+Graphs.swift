@@ -19,7 +19,7 @@ extension JobStoreConformance {
       try probe.expect(try await probe.stored(id).unmetCount, 0, "the number of dependencies that have not ended")
       try probe.expect(try await probe.claimOne(by: worker).id, id, "the dependent")
     },
-    JobStoreCheck("J60: jobs of a batch wait for each other, even for later ones") { probe in
+    JobStoreCheck("J60: jobs of a batch wait for other jobs of the batch, even for later jobs") { probe in
       let ids = try await probe.batch([[1], [2], [], [0, 2]])
       let worker = try await probe.register()
       var order: [JobID] = []
@@ -29,8 +29,9 @@ extension JobStoreConformance {
       }
       try probe.expect(order, [ids[2], ids[1], ids[0], ids[3]], "the jobs in the order of their starts")
     },
-    JobStoreCheck("J60: a held job with a delay is scheduled when it is released, and its delay counts from the start")
-    {
+    JobStoreCheck(
+      "J60: a held job with a delay is scheduled when it is released, and its delay begins when it is stored"
+    ) {
       probe in
       let first = try await probe.enqueue()
       let later = try await probe.enqueue(options: [.delay(.seconds(10)), .after(first.dependency)])
@@ -182,7 +183,8 @@ extension JobStoreConformance {
       try probe.expect(try await probe.state(ids[1]), .waiting, "the state of the dependent")
       try probe.expect(try await probe.stored(strict).reason?.culprit, children[1].id, "the culprit of the other one")
     },
-    JobStoreCheck("J66: a dependent that such a child's key replaces also waits for the other children") { probe in
+    JobStoreCheck("J66: a dependent that is replaced because a child has its key also waits for the other children") {
+      probe in
       let parentID = try await probe.enqueue()
       let key = JobOption.unique(.unfinished("key", onConflict: .replace))
       let dependent = try await probe.enqueue(options: [key, .after(parentID.dependency)])

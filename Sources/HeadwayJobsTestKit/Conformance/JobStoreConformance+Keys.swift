@@ -20,7 +20,7 @@ extension JobStoreConformance {
       try probe.expect(answers.map(\.isNew), [true, true, false], "whether the jobs are new")
       try probe.expect(answers[2].id, answers[0].id, "the job that holds the key")
     },
-    JobStoreCheck("J14: a key with the scope waiting is free when the job is claimed") { probe in
+    JobStoreCheck("J14: a key with the scope “waiting” is free when the job is claimed") { probe in
       let options: JobOptions = [.unique(.waiting("key"))]
       let first = try await probe.enqueue(options: options)
       try probe.expect(try await probe.enqueue(options: options), first, "the job that holds the key")
@@ -29,7 +29,7 @@ extension JobStoreConformance {
       try probe.expect(second.isNew, true, "whether a job is new while the other one runs")
       try probe.expect(try await probe.enqueue(options: options), second.id, "the next holder")
     },
-    JobStoreCheck("J14: a key with the scope unfinished is free after each kind of end, and not before") { probe in
+    JobStoreCheck("J14: a key with the scope “unfinished” is free after each kind of end, and not before") { probe in
       let options: JobOptions = [.unique(.unfinished("key"))]
       let worker = try await probe.register()
       let error = JobErrorDescription(type: "Test", text: "")
@@ -77,14 +77,14 @@ extension JobStoreConformance {
       try probe.expect(probe.store.now, free, "the time")
       try probe.expect(try await probe.store.enqueue([probe.job(options: options)])[0].isNew, true, "the next job")
     },
-    JobStoreCheck("J14: with the conflict keep, the other job is not changed") { probe in
+    JobStoreCheck("J14: with the conflict policy “keep”, the other job is not changed") { probe in
       let id = try await probe.enqueue("1", options: [.unique(.unfinished("key"))])
       let before = try await probe.record(id)
       let options: JobOptions = [.priority(.high), .delay(.seconds(1)), .unique(.unfinished("key"))]
       try probe.expect(try await probe.enqueue("2", options: options), id, "the holder")
       try probe.expect(try await probe.record(id), before, "the job")
     },
-    JobStoreCheck("J14: with the conflict replace, a job that has not started is changed") { probe in
+    JobStoreCheck("J14: with the conflict policy “replace”, a job that has not started is changed") { probe in
       let key = UniqueKey.unfinished("key", onConflict: .replace)
       let id = try await probe.enqueue("1", options: [.unique(key)])
       let delayed: JobOptions = [.priority(.high), .delay(.seconds(1)), .unique(key)]
@@ -103,7 +103,7 @@ extension JobStoreConformance {
       try probe.expect(job.payload, probe.job("3").payload, "the payload after the second replacement")
       try probe.expect(job.dueTime, nil, "when it is due after the second replacement")
     },
-    JobStoreCheck("J14: with the conflict replace, a running job is not changed") { probe in
+    JobStoreCheck("J14: with the conflict policy “replace”, a running job is not changed") { probe in
       let options: JobOptions = [.unique(.unfinished("key", onConflict: .replace))]
       let id = try await probe.enqueue("1", options: options)
       let job = try await probe.claimOne(by: probe.register())

@@ -4,7 +4,7 @@ import Synchronization
 
 extension JobStoreConformance {
   static let limits = [
-    JobStoreCheck("J80: the limit of a queue applies to all workers together, until it is changed") { probe in
+    JobStoreCheck("J80: a queue's limit applies to all workers together, until the limit is changed") { probe in
       let ids = try await probe.enqueueBatch(of: 6)
       let other = try await probe.enqueue(options: [.queue("other")])
       try probe.expect(
@@ -21,7 +21,7 @@ extension JobStoreConformance {
       try await probe.perform(.configure(queue: "default", .maxRunningJobCount(nil)))
       try probe.expect(probe.numbers(try await probe.claim(9, by: second)), Array(ids[3...]), "the rest")
     },
-    JobStoreCheck("J80: the limit of a key applies to all workers and queues") { probe in
+    JobStoreCheck("J80: a key's limit applies to all workers and queues") { probe in
       let options: JobOptions = [.limits([.concurrency(2, key: "key")])]
       var moved = options
       moved.set(.queue("other"))
@@ -52,7 +52,8 @@ extension JobStoreConformance {
       }
       try probe.expect(count, 3, "the number of claimed jobs")
     },
-    JobStoreCheck("J81: a worker that dies frees the slots of its jobs, and a late ending frees none twice") { probe in
+    JobStoreCheck("J81: when a worker dies, the slots of its jobs are freed, and a late ending frees no slot twice") {
+      probe in
       let options: JobOptions = [.limits([.concurrency(1, key: "key")])]
       let ids = try await [probe.enqueue(options: options), probe.enqueue(options: options)]
       let dead = try await probe.crash()
@@ -121,7 +122,7 @@ extension JobStoreConformance {
       try await probe.enqueue("{}", options: [.label("new"), .limits([.concurrency(2, key: "new")])])
       try probe.expect(try await probe.claim(9, by: worker).compactMap(\.settings.label), ["new"], "the new key")
     },
-    JobStoreCheck("J83: a claim finds the keys with room among many whose limit is reached") { probe in
+    JobStoreCheck("J83: a claim finds the keys with free slots among many keys whose limit is reached") { probe in
       let limits = (0..<24).map { number in
         switch number % 3 {
         case 0: JobLimit.serial(key: "\(number)")
@@ -180,7 +181,9 @@ extension JobStoreConformance {
       try await probe.pass(.seconds(100))
       try probe.expect(try await probe.claim(9, by: other).count, 3, "the number of jobs after a long pause")
     },
-    JobStoreCheck("J84: a claim that finds no token is a hint to look again at the time of the next one") { probe in
+    JobStoreCheck(
+      "J84: a claim that finds no token sends a hint, so that jobs are claimed again when the next token is due"
+    ) { probe in
       let hintCount = Mutex(0)
       let observation = probe.store.observeHints { hint in
         if case .scheduled = hint { hintCount.withLock { $0 += 1 } }
@@ -196,7 +199,7 @@ extension JobStoreConformance {
       }
       withExtendedLifetime(observation) {}
     },
-    JobStoreCheck("J85: a waiting job rises above later ones of a higher priority if the queue has an aging interval") {
+    JobStoreCheck("J85: if a queue has an aging interval, a waiting job rises above later jobs of a higher priority") {
       probe in
       let low = try await probe.enqueue(options: [.priority(.veryLow)])
       let keyed = try await probe.enqueue(
@@ -231,7 +234,8 @@ extension JobStoreConformance {
   ]
 
   static let queueSettings = [
-    JobStoreCheck("J18: a full queue accepts no new jobs, and one that is not full accepts a whole batch") { probe in
+    JobStoreCheck("J18: a full queue accepts no new jobs, and a queue that is not full accepts a whole batch") {
+      probe in
       try await probe.perform(.configure(queue: "default", .maxPendingJobCount(3)))
       try await probe.enqueue(options: [.delay(.seconds(1))])
       try await probe.enqueueBatch(of: 4)

@@ -3,7 +3,7 @@ import Headway
 
 extension JobStoreConformance {
   static let overviews = [
-    JobStoreCheck("J154: numbers are returned newest first, and each page continues the one before") { probe in
+    JobStoreCheck("J154: job numbers are returned newest first, and each page continues the previous page") { probe in
       let worker = try await probe.register()
       var expected = try await probe.enqueueBatch(of: 7)
       for index in 0..<4 {
@@ -86,7 +86,7 @@ extension JobStoreConformance {
       try probe.expect(try await probe.perform(.cancel(JobFilter(payload: ".jpg"))), 1, "the number of cancelled jobs")
       try probe.expect(try await probe.perform(.retry(JobFilter(payload: "é"))), 1, "the number of jobs that run again")
     },
-    JobStoreCheck("J154: an overview has the numbers of unfinished jobs, and counts no further than the limit") {
+    JobStoreCheck("J154: an overview counts unfinished jobs, up to the limit") {
       probe in
       let worker = try await probe.register()
       try await probe.enqueueBatch(of: 5)
@@ -132,7 +132,8 @@ extension JobStoreConformance {
       try probe.expect(waiting.map(\.kind), ["other", "test"], "the kinds")
       try probe.expect(waiting.last?.first, old, "the oldest job")
     },
-    JobStoreCheck("J154: an overview has the endings of the last hour, and how long the jobs waited and ran") { probe in
+    JobStoreCheck("J154: an overview contains the endings of the last hour, and how long these jobs waited and ran") {
+      probe in
       let worker = try await probe.register()
       let early = try await probe.enqueue()
       try await probe.end(probe.claimOne(by: worker), .succeed(result: nil))
@@ -155,7 +156,8 @@ extension JobStoreConformance {
       try probe.expect(overview.latestFailures, [second], "the failures")
       try probe.expect(try await probe.store.overview(countingTo: 1).endings.map(\.id), [third], "the last ending")
     },
-    JobStoreCheck("J154: the latest failures are those that ended last, whatever their numbers") { probe in
+    JobStoreCheck("J154: the latest failures are the failed jobs that ended last, regardless of their numbers") {
+      probe in
       let worker = try await probe.register()
       let ids = try await probe.enqueueBatch(of: 4)
       let jobs = try await probe.claim(4, by: worker)

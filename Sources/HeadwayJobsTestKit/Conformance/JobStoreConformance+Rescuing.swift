@@ -44,7 +44,7 @@ extension JobStoreConformance {
       try await probe.crash()
       try probe.expect(try await probe.record(id)?.reason?.code, .crashed, "the reason")
     },
-    JobStoreCheck("J39: a claim returns at most one suspect, and none if it allows none") { probe in
+    JobStoreCheck("J39: a claim returns at most one suspect, and no suspect unless the claim allows it") { probe in
       for _ in 0..<2 { try await probe.enqueue() }
       let dying = try await probe.register()
       let suspects = probe.numbers(try await probe.claim(2, by: dying))
@@ -102,7 +102,9 @@ extension JobStoreConformance {
       let jobs = try await probe.claim(9, by: probe.register(), allowsSuspect: false)
       try probe.expect(probe.numbers(jobs), ids, "the jobs of the next worker")
     },
-    JobStoreCheck("J101: jobs whose code still runs return to their queues when the process has ended") { probe in
+    JobStoreCheck(
+      "J101: jobs whose code still runs when the worker stops return to their queues when the process has ended"
+    ) { probe in
       let id = try await probe.enqueue()
       let worker = try await probe.register()
       let job = try await probe.claimOne(by: worker)

@@ -18,7 +18,7 @@ extension JobStoreConformance {
       try probe.expect(job?.finishedTime, probe.store.now, "when it ended")
       try probe.expect(job?.reason, nil, "the reason")
     },
-    JobStoreCheck("J91: succeeded and cancelled jobs are kept for a day, and failed ones for 14 days") { probe in
+    JobStoreCheck("J91: succeeded and cancelled jobs are kept for a day, and failed jobs for 14 days") { probe in
       let worker = try await probe.register()
       for end in ends {
         let id = try await probe.enqueue()
@@ -37,7 +37,7 @@ extension JobStoreConformance {
         try probe.expect(try await probe.record(id)?.expirationTime, expected, "when it is deleted")
       }
     },
-    JobStoreCheck("J91: with the retention none, a job is deleted at each kind of end") { probe in
+    JobStoreCheck("J91: with the retention “none”, a job is deleted at each kind of end") { probe in
       let options: JobOptions = [.unique(.unfinished("key")), .retention(.none)]
       for end in ends {
         let id = try await probe.enqueue(options: options)

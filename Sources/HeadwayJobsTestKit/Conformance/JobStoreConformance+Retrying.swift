@@ -138,7 +138,7 @@ extension JobStoreConformance {
       let start = probe.store.now
       let ids = try await probe.enqueueBatch(of: 4)
       let jobs = try await probe.claim(3, by: worker)
-      // The order of the ends is not that of the numbers.
+      // The order of the ends differs from the order of the numbers.
       for (index, action) in [(2, .succeed(result: nil)), (0, .fail(JobEndReason(.failed), nil))]
         as [(Int, JobEnding.Action)]
       {

@@ -99,7 +99,8 @@ extension JobStoreConformance {
   ]
 
   static let schedules = [
-    JobStoreCheck("J74: ticks add jobs while the last one is unfinished, unless the schedule skips them") { probe in
+    JobStoreCheck("J74: ticks add jobs even if the previous job is unfinished, unless the schedule skips such ticks") {
+      probe in
       let start = probe.store.now
       let worker = try await probe.register()
       try await probe.set("allow", .every(.seconds(60)), job: probe.job(options: [.queue("other")]))

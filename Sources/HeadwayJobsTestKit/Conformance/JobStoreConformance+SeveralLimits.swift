@@ -2,7 +2,7 @@
 
 extension JobStoreConformance {
   static let severalLimits = [
-    JobStoreCheck("J240: a job is claimed when all its limits permit it, and counts toward each of them") { probe in
+    JobStoreCheck("J240: a job is claimed when all its limits permit it, and counts toward each limit") { probe in
       let shared = JobLimit.concurrency(2, key: "shared")
       var ids: [JobID] = []
       for customer in ["a", "a", "b", "c"] {
@@ -49,7 +49,7 @@ extension JobStoreConformance {
       let other = try await probe.register()
       try probe.expect(try await probe.claim(9, by: other).count, 2, "the jobs after the worker has stopped")
     },
-    JobStoreCheck("J240: a job that one limit blocks takes no token of another") { probe in
+    JobStoreCheck("J240: a job that is blocked by one limit takes no token of another limit") { probe in
       let limits: [JobLimit] = [
         .rate(2, per: .seconds(10), key: "rate", weight: 2), .concurrency(1, key: "shared"),
       ]
@@ -107,7 +107,7 @@ extension JobStoreConformance {
       try await probe.end(running[3], .succeed(result: nil))
       try probe.expect(try await probe.claim(9, by: worker).count, 1, "the number of lighter jobs after it")
     },
-    JobStoreCheck("J298: a heavy job of a kind that no worker supports keeps no units, and other heavy jobs do") {
+    JobStoreCheck("J298: units are kept for heavy jobs, except jobs of a kind that no worker supports") {
       probe in
       func options(_ key: String, _ weight: Int) -> JobOptions {
         [.limits([.concurrency(9, key: key), .concurrency(4, key: "shared", weight: weight)])]
@@ -135,7 +135,9 @@ extension JobStoreConformance {
       let others = try await probe.claim(9, by: worker, kinds: ["test": 1, "unknown": 1])
       try probe.expect(probe.numbers(others), [unknown], "the job of the other kind")
     },
-    JobStoreCheck("J243: the store reports when a heavy job can have its tokens, although there is one for others") {
+    JobStoreCheck(
+      "J243: the store reports when a heavy job can have its tokens, even if one token is available for other jobs"
+    ) {
       probe in
       func options(_ key: String, _ weight: Int) -> JobOptions {
         [.limits([.concurrency(9, key: key), .rate(4, per: .seconds(40), key: "rate", weight: weight)])]

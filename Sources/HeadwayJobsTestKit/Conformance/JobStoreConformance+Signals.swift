@@ -56,7 +56,7 @@ extension JobStoreConformance {
       let third = try await probe.wait(job, .signal("item"), number: 3)
       try probe.expect(third, .waits(until: probe.store.now + .seconds(60)), "the third wait")
     },
-    JobStoreCheck("J222: names that are equal although their bytes differ are the same signal") { probe in
+    JobStoreCheck("J222: two names that are equal but have different bytes are the same signal") { probe in
       let id = try await probe.enqueue()
       let job = try await probe.claimOne(by: probe.register())
       let names = ["caf\u{E9}", "cafe\u{301}"]
@@ -86,7 +86,8 @@ extension JobStoreConformance {
       try probe.expect(
         try await probe.wait(again, .signal("paid"), number: 2), .waited(probe.payload(1)), "the value after a crash")
     },
-    JobStoreCheck("J224: a job keeps a limited number of signals, and other jobs still receive theirs") { probe in
+    JobStoreCheck("J224: a job keeps a limited number of signals, and other jobs still receive their signals") {
+      probe in
       let (full, other) = (try await probe.enqueue(), try await probe.enqueue())
       for number in 0..<JobSignal.maxPendingCount { try await probe.signal(full, number % 2 == 0 ? "a" : "b", number) }
       do {

@@ -57,7 +57,7 @@ extension JobStoreConformance {
       try probe.expect(snapshot, JobsSnapshot(time: probe.store.now, queues: queues), "the snapshot")
       try probe.expect(snapshot.queues[0].oldestWaitStartTime, enqueued, "since when the oldest waits")
     },
-    JobStoreCheck("J113: the waiting time of a job that returns to its queue begins then") { probe in
+    JobStoreCheck("J113: the waiting time of a job that returns to its queue begins when it returns") { probe in
       let id = try await probe.enqueue()
       try await probe.pass(.seconds(5))
       try await probe.crash()

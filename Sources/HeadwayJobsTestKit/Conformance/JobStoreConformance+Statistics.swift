@@ -28,7 +28,7 @@ extension JobStoreConformance {
       try probe.expect(other.byKind.mapValues(\.enqueued), ["test": 1, "other": 1], "the kinds of one queue")
       try probe.expect(other.total.ended, 0, "the number of ends in one queue")
     },
-    JobStoreCheck("J320: statistics count jobs that run again, are discarded, snooze, and are given back") { probe in
+    JobStoreCheck("J320: statistics count jobs that run again, are discarded, snooze, or are given back") { probe in
       guard probe.store.keepsStatistics else { return }
       let worker = try await probe.register()
       let id = try await probe.enqueue()
@@ -69,7 +69,9 @@ extension JobStoreConformance {
       try probe.expect([total.succeeded, total.crashes, total.failedAttempts], [1, 1, 0], "the numbers of ends")
       try probe.expect([total.waits.count, total.runs.count], [2, 1], "the numbers of waits and runs")
     },
-    JobStoreCheck("J323: merging does not change statistics, and minutes and hours are deleted after a time") { probe in
+    JobStoreCheck(
+      "J323: merging does not change statistics, and statistics of minutes and hours are deleted after some time"
+    ) { probe in
       guard probe.store.keepsStatistics else { return }
       try await probe.enqueueBatch(of: 3)
       let total = try await probe.total()

@@ -68,7 +68,7 @@ extension JobStoreConformance {
       try await probe.pass(.seconds(31))
       try probe.expect(try await probe.stored(id).reason?.code, .expired, "the reason")
     },
-    JobStoreCheck("J228: a job that becomes due by a command runs early, waits again, and still receives its signal") {
+    JobStoreCheck("J228: a job that a command makes due runs early, waits again, and still receives its signal") {
       probe in
       let id = try await probe.enqueue()
       let worker = try await probe.register()
@@ -107,7 +107,9 @@ extension JobStoreConformance {
       try await probe.end(jobs[0], .succeed(result: nil))
       try probe.expect(try await probe.claimOne(by: worker).id, second, "the next job of the key")
     },
-    JobStoreCheck("J231: jobs that a signal wakes are placed behind jobs that are already ready, ordered by number") {
+    JobStoreCheck(
+      "J231: jobs that a signal wakes are placed behind all ready jobs, in ascending order of their numbers"
+    ) {
       probe in
       let worker = try await probe.register()
       let ids = try await probe.enqueueBatch(of: 3)

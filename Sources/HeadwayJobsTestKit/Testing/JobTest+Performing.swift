@@ -101,7 +101,9 @@ extension JobTest {
     return (output, action)
   }
 
-  /// Returns the output of a job that has succeeded without running its code.
+  /// Returns the output of a job that succeeded although its code returned no value.
+  ///
+  /// Throws an error unless the output is `Void`.
   private func nothing<Type: Job>(for context: JobContext, _ type: Type.Type) throws -> Type.Output {
     if let output = () as? Type.Output { return output }
     throw JobError(

@@ -15,8 +15,8 @@ extension TableReport {
     for column in convertedColumns {
       sentences.append(
         "\(table): \(column.values) of the column \(column.column) (\(column.declaredType)) became numbers with "
-          + "another text, the first “\(column.firstValue)” in line \(column.firstLineNumber). To keep the text, "
-          + "declare the column as TEXT.")
+          + "a different spelling, the first “\(column.firstValue)” in line \(column.firstLineNumber). To keep the "
+          + "text, declare the column as TEXT.")
     }
     return sentences
   }
@@ -70,7 +70,7 @@ struct ImportSummary {
     for path in reports.compactMap(\.rejectedRowsPath) where named.insert(path).inserted {
       lines.append("The problems of rejected and flagged rows are in \(path).")
     }
-    if isCancelled { lines.append("Cancelled: what is listed is committed. The same command completes it.") }
+    if isCancelled { lines.append("Cancelled: the listed rows are committed. The same command completes the import.") }
     return lines.joined(separator: "\n") + "\n"
   }
 

@@ -134,7 +134,7 @@ enum JSONEvent {
     let flaggedRowCount: Int
     let seconds: Double
     let exitCode: Int32
-    /// The reason, for people, if the exit code is neither 0 nor that of a signal.
+    /// The reason, for people, if the exit code is neither 0 nor the code of a signal.
     let message: String?
 
     init(_ event: String, _ reports: [TableReport], seconds: Double, exitCode: Int32, message: String? = nil) {

@@ -5,7 +5,7 @@ import Foundation
 struct Terminal {
   var columns = 80
   var rows = 24
-  /// Whether it shows non-ASCII characters.
+  /// Whether the terminal shows non-ASCII characters.
   let isUnicode: Bool
 
   /// Whether standard error is a terminal that can redraw lines.

@@ -13,7 +13,7 @@ extension ImportCommand {
     if let first = sources.filesInside.first {
       let others = sources.filesInside.count - 1
       let rest = others == 0 ? "is" : others == 1 ? "and one more file are" : "and \(others) more files are"
-      notices.say("\(first) \(rest) not imported. To import files in a folder inside, name that folder.")
+      notices.say("\(first) \(rest) not imported. To import the files in a subfolder, specify the subfolder.")
     }
     for file in sources.filesBeside { notices.say("\(file) is not imported.") }
     switch sources.content {
@@ -50,7 +50,7 @@ extension ImportCommand {
     let advice =
       replace
       ? "it is replaced."
-      : "what only the old one has will stay. Use --replace to leave nothing of it in these tables."
+      : "rows that only the old release has will remain. Use --replace to remove them from these tables."
     notices.say("\(database) has release \(old) of a feed, and \(files.folder) is release \(new): \(advice)")
   }
 
@@ -104,7 +104,9 @@ extension ImportCommand {
     throw ValidationError(
       source.count == 1
         ? "Name the <database> into which to import \(source[0])."
-        : "For several sources use --output DATABASE: \(source.joined(separator: " ")) does not show which that is.")
+        : "For several sources, use --output DATABASE. "
+          + "\(source.joined(separator: " ")) does not show which is the database."
+    )
   }
 
   /// Returns the descriptions of tables in the options.

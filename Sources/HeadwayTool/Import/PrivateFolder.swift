@@ -18,7 +18,8 @@ struct PrivateFolder {
 
   /// Creates a folder with a new name in the folder for temporary files.
   ///
-  /// Its name can't be predicted, and it is not an existing folder or link, so another user can't prepare it.
+  /// The name can't be predicted, and nothing exists under that name, so another user can't create the folder or a link
+  /// in advance.
   init() throws(Failure) {
     var base = NSTemporaryDirectory()
     while base.count > 1, base.hasSuffix("/") { base.removeLast() }

@@ -18,12 +18,12 @@ struct JobsAuditCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("List only changes with smaller numbers than this one.", valueName: "change"))
+    help: ArgumentHelp("List only changes whose numbers are smaller than this number.", valueName: "change"))
   var before: Int64?
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("List only changes of this job alone.", valueName: "job"))
+    help: ArgumentHelp("List only changes of this single job.", valueName: "job"))
   var job: Int64?
 
   @OptionGroup var options: JobStoreOptions

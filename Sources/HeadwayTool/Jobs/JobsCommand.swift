@@ -37,7 +37,7 @@ struct JobsCommand: AsyncParsableCommand {
         0    success
         1    the check found a defect, or a finding of the doctor is bad
         64   a usage error
-        65   the store has no tables of jobs, or newer ones; a job or schedule does not exist, or a key is held
+        65   the store has no tables, or newer tables; a job or schedule does not exist, or a key is held
         66   the file does not exist
         70   an error in headway itself
         73   the file cannot be written

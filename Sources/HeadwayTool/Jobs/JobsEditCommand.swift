@@ -21,7 +21,7 @@ struct JobsEditCommand: AsyncParsableCommand {
   func validate() throws {
     if changes.payload != nil, targets.jobs.isEmpty, targets.options.kind.isEmpty {
       throw ValidationError(
-        "--new-payload: select the jobs by number or with --kind, because other kinds can't read it.")
+        "--new-payload: select the jobs by number or with --kind, because jobs of other kinds can't read the payload.")
     }
   }
 

@@ -11,7 +11,7 @@ struct JobsGrantCommand: AsyncParsableCommand {
     discussion: """
       PRIVILEGES:
         read     read everything, for dashboards and monitoring
-        enqueue  add jobs, but neither read nor change those of others
+        enqueue  add jobs, but neither read nor change the jobs of other programs
         work     everything except changing the tables, for workers
 
       If there is no such role, it is created without the right to log in. Make the users of your programs members of \

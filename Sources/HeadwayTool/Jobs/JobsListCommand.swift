@@ -16,7 +16,7 @@ struct JobsListCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("List only jobs with greater numbers than this one.", valueName: "job"))
+    help: ArgumentHelp("List only jobs whose numbers are greater than this number.", valueName: "job"))
   var after: Int64?
 
   @OptionGroup var options: JobStoreOptions

@@ -5,10 +5,10 @@ import HeadwayJobs
 struct JobsStatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Show what is wrong now, the queues with their jobs, the workers, and the failures by kind.",
+    abstract: "Show current problems, the queues with their jobs, the workers, and the failures by kind.",
     discussion: """
-      Begins with the problems that the checks of the health have found, worst first. Exits with 0 even if there are \
-      problems; use the command doctor for an exit code.
+      Begins with the problems that the health checks have found, worst first. Exits with 0 even if there are \
+      problems; for an exit code, use 'headway jobs doctor'.
       """)
 
   @OptionGroup var options: JobStoreOptions
@@ -33,7 +33,7 @@ struct JobsStatusCommand: AsyncParsableCommand {
     if snapshot.workers.isEmpty { lines.append("No workers.") }
     for failed in snapshot.failures {
       let count = JobText.count(failed.count, "job")
-      lines.append("\(count) of the kind \(failed.kind) failed; the last one is job \(failed.last), at \(failed.time).")
+      lines.append("\(count) of the kind \(failed.kind) failed; the last is job \(failed.last), at \(failed.time).")
     }
     return lines
   }

@@ -36,7 +36,7 @@ struct ChromeTraceEvent: Codable {
   ///
   /// It is a hexadecimal number in a string, because Perfetto reads identifiers of flows as such.
   var identifier: String?
-  /// `e`, so that a flow ends at the slice around its time instead of at the next slice.
+  /// `e`, which ends a flow at the slice that encloses it instead of at the next slice.
   var bindingPoint: String?
   /// `t`, for an instant that is drawn on its thread.
   var scope: String?

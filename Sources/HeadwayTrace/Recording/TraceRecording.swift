@@ -127,7 +127,8 @@ public struct TraceRecording: Sendable, Hashable, Codable {
   public struct Queue: Sendable, Hashable, Codable {
     /// The name of the queue, or nil.
     public var name: String?
-    /// How many of its operations could run at the same time when the recording ended; nil if the system decides.
+    /// The number of operations that the queue could run at the same time when the recording ended; nil if the system
+    /// decides.
     public var maxConcurrentOperationCount: Int?
     /// When the queue was suspended and resumed.
     public var suspendedIntervals: [Interval]
@@ -136,7 +137,7 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     ///
     /// - Parameters:
     ///   - name: The name of the queue.
-    ///   - maxConcurrentOperationCount: How many of its operations can run at the same time.
+    ///   - maxConcurrentOperationCount: The number of operations that the queue can run at the same time.
     ///   - suspendedIntervals: When the queue was suspended and resumed.
     public init(name: String? = nil, maxConcurrentOperationCount: Int? = nil, suspendedIntervals: [Interval] = []) {
       (self.name, self.maxConcurrentOperationCount) = (name, maxConcurrentOperationCount)

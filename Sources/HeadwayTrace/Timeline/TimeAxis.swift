@@ -25,7 +25,9 @@ struct TimeAxis {
     ticks = Double(extent) / Double(step) > 1000 ? [0] : Array(stride(from: 0, through: extent, by: Int64.Stride(step)))
   }
 
-  /// The label of a tick: all labels have the unit of the last one.
+  /// Returns the label of a tick.
+  ///
+  /// All labels use the unit that suits the end of the axis.
   func label(_ tick: Int64) -> String {
     "\(decimalText(Double(tick) / Double(unit.rawValue), places: 9)) \(unit.symbol)"
   }

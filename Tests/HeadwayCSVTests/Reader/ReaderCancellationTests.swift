@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(
-    "I3: in a cancelled task, the next row throws CancellationError, the following one is nil, and nothing is read",
+    "I3: in a cancelled task, the next call throws CancellationError, later calls return nil, and nothing is read",
     arguments: [
       // Rows that have been read remain.
       (rowCount, 10),

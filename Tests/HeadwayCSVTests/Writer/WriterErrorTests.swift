@@ -58,14 +58,14 @@ import Testing
     #expect(error.code == .cannotWrite && error.systemErrorNumber == EBADF && error.path == "/dev/fd/\(descriptor)")
   }
 
-  @Test("O10: a row after the end stops the process with a message") func rowAfterTheEnd() async {
+  @Test("O10: writing a row after finish() stops the process with a message") func rowAfterTheEnd() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let writer = CSVWriter(columns: ["id"])
       try writer.finish()
       try writer.write(["1"])
     }
     let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(message.contains("Fatal error: CSVWriter for memory: a row is written after finish()."))
+    #expect(message.contains("Fatal error: CSVWriter for memory: a row was written after finish()."))
   }
 
   @Test("I3: a row with the wrong number of fields is not written, and other rows can follow") func raggedRow() throws {

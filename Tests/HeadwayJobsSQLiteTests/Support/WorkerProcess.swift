@@ -61,7 +61,7 @@ func poll(_ condition: () async throws -> Bool) async throws {
   while try await !condition() { await Task.yield() }
 }
 
-/// Opens a database for an application that uses it next to a store.
+/// Opens the database of a store for an application that also accesses it directly.
 func openPool(_ path: String, _ prepare: ((inout Configuration) -> Void)? = nil) throws -> DatabasePool {
   var configuration = Configuration()
   SQLiteJobStore.prepare(&configuration)

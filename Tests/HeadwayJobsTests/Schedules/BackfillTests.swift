@@ -45,7 +45,7 @@ import Testing
     #expect(try await jobs.counts()["default"]?[.waiting] == count)
   }
 
-  @Test("J252: jobs whose key is held are not counted, and their ticks are not added later")
+  @Test("J252: jobs that are not added because their key is held are not counted, and their ticks are not added later")
   func heldKey() async throws {
     let options: JobOptions = [.unique(.unfinished("key"))]
     try await jobs.schedule("hourly", .cron("0 * * * *"), job: Sum(left: 1, right: 2), .options(options))

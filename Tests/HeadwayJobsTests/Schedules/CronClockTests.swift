@@ -94,13 +94,16 @@ import Testing
     ClockCase("59 23 31 12 *", "UTC", after: "1968-12-31T23:59:00Z", "1969-12-31T23:59:00Z", "1970-12-31T23:59:00Z"),
   ]
 
-  @Test("J70: a skipped time has its tick at the next moment", arguments: CronClockTests.skipped)
+  @Test("J70: if the clock skips a time, its tick occurs at the next moment", arguments: CronClockTests.skipped)
   func skippedTimes(example: ClockCase) throws { try check(example) }
 
-  @Test("J70: a repeated time has one tick, unless the hour is a star", arguments: CronClockTests.repeated)
+  @Test(
+    "J70: if the clock repeats a time, it has one tick, unless the hour is a star", arguments: CronClockTests.repeated)
   func repeatedTimes(example: ClockCase) throws { try check(example) }
 
-  @Test("J70: days that are longer or shorter, leap years, and zones", arguments: CronClockTests.others)
+  @Test(
+    "J70: ticks are right on longer and shorter days, in leap years, and in time zones",
+    arguments: CronClockTests.others)
   func otherCases(example: ClockCase) throws { try check(example) }
 
   private func check(_ example: ClockCase) throws {

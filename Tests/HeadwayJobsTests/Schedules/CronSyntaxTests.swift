@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(
-    "J70: names, ranges, steps, lists and macros",
+    "J70: an expression can contain names, ranges, steps, lists and macros",
     arguments: [
       ("0 0 * JAN-Mar SUN", "0 0 * 1-3 0"), ("0 0 * * 7", "0 0 * * 0"), ("0 0 * * fri-sun", "0 0 * * 0,5,6"),
       ("0 0 * * 5-7", "0 0 * * 0,5,6"), ("0 0 * * 0-7", "0 0 * * *"), ("*/20 * * * *", "0,20,40 * * * *"),
@@ -38,7 +38,7 @@ import Testing
     #expect(try ticks(CronExpression(text), 20) == expected)
   }
 
-  @Test("J70: the text has one space between fields, and is the stored form")
+  @Test("J70: the stored text of an expression has one space between fields")
   func stored() throws {
     let expression = try CronExpression(" 0\t3  * * MON ")
     #expect(expression.description == "0 3 * * mon")
@@ -47,7 +47,7 @@ import Testing
     #expect(try payload.decode([CronExpression].self) == [expression])
   }
 
-  @Test("J70: if both kinds of days are restricted, either is enough")
+  @Test("J70: if days of the month and of the week are restricted, a day that matches either has ticks")
   func days() throws {
     // January 2026 begins on a Thursday.
     #expect(try days("0 0 13 * fri", 6) == [2, 9, 13, 16, 23, 30])

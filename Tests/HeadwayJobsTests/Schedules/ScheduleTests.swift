@@ -27,7 +27,7 @@ import Testing
     #expect(log.entries.contains("no tick"))
   }
 
-  @Test("J75: a change is followed by a hint, so that workers look at it")
+  @Test("J75: after a schedule is changed, a hint makes the workers read it")
   func hints() async throws {
     let workshop = Workshop()
     let log = Log()

@@ -70,7 +70,7 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("D6: an operation that its batch's thread is about to start does not wait for its own slot")
+  @Test("D6: an operation that the thread of its batch is about to start does not count as waiting for its own slot")
   func aboutToStart() throws {
     let queue = OperationQueue(limit: 1)
     let executor = VisitExecutor()
@@ -142,7 +142,7 @@ import Testing
     for operation in operations { operation.partner.withLock { $0 = nil } }
   }
 
-  @Test("D6: the search handles chains of 100,000 in linear time") func longChain() {
+  @Test("D6: the search handles chains of 100,000 operations in linear time") func longChain() {
     let operations = (0..<100_000).map { _ in BlockOperation {} }
     for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
     #expect(operations.last!.firstDependencyCycle() == nil)

@@ -30,7 +30,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  /// This hangs, for practical purposes, if all operations of the queue are examined for each operation.
+  /// This test hangs, for practical purposes, if all operations of the queue are examined for each operation.
   @Test("D6, Q14: a chain of 100,000 operations in a queue is searched") func longChainInQueue() {
     let queue = OperationQueue(limit: 0)
     let operations = (0..<100_000).map { _ in BlockOperation {} }
@@ -46,7 +46,7 @@ import Testing
     #expect(operations.allSatisfy { $0.isFinished })
   }
 
-  @Test("D6, W4: waiting inside an operation for a chain of 20,000 that runs during the search is not a cycle")
+  @Test("D6, W4: waiting in an operation for 20,000 chained operations that run during the search is not a cycle")
   func wait() {
     let (queue, other) = (OperationQueue(), OperationQueue())
     let goOn = Gate()

@@ -38,9 +38,8 @@ import Testing
     token.invalidate()
   }
 
-  @Test("W8, Q13: a wait for a place that one of several operations can free is not a cycle") func otherPlace()
-    async throws
-  {
+  @Test("W8, Q13: a wait for a place in the queue is not a cycle if another operation can also free a place")
+  func otherPlace() async throws {
     let (queue, full) = (OperationQueue(), OperationQueue())
     full.maxOperationCount = 2
     let caller = TaskOperation { try await full.addOperationWhenBelowLimit {} }
@@ -73,7 +72,7 @@ import Testing
   enum First: CaseIterable, Sendable { case finished, succeeded }
 
   @Test(
-    "W6, W8: a wait for the first of several operations is in a cycle only if all of these operations are",
+    "W6, W8: a wait for the first of several operations is part of a cycle only if all of them are part of it",
     arguments: First.allCases)
   func first(_ way: First) async throws {
     let queue = OperationQueue()

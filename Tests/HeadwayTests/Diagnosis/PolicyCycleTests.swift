@@ -90,7 +90,9 @@ import Testing
 
   enum Wait: CaseIterable, Sendable { case finished, succeeded, value, all, first, run, queue, scope, shared }
 
-  @Test("W7, X1: an operation that awaits such an operation in any way is reported", arguments: Wait.allCases)
+  @Test(
+    "W7, X1: an operation that awaits an operation that needs its resource is reported, however it awaits",
+    arguments: Wait.allCases)
   func awaited(by wait: Wait) async throws {
     let (queue, other) = (OperationQueue(), OperationQueue())
     let policy = OperationPolicy(exclusiveResources: ["awaited \(wait)"])

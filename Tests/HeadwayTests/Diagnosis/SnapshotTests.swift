@@ -131,12 +131,12 @@ import Glibc
     try await queue.untilAllOperationsAreFinished()
   }
 
-  @Test("Q18: a negative number of operations is a programmer's error")
+  @Test("Q18: a negative number of operations is a programming error")
   func negative() async {
     await #expect(processExitsWith: .failure) { _ = OperationQueue().snapshot(maxOperationCount: -1) }
   }
 
-  @Test("Q18: operations that are in the queue all the time are included once, in order, while others come and go")
+  @Test("Q18: operations that stay in the queue are included once, in order, while other operations come and go")
   func slices() {
     let (queue, never) = (OperationQueue(), BlockOperation {})
     let count = 3 * MemberSlices.size
@@ -165,7 +165,7 @@ import Glibc
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("Q18: a snapshot continues at the right operation after all that it has seen have left")
+  @Test("Q18: a snapshot continues at the right operation even if all operations that it has read have left")
   func resumes() {
     let queue = OperationQueue()
     queue.isSuspended = true
@@ -183,7 +183,7 @@ import Glibc
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("Q18: operations of a batch, and those that another thread has put back, are included in their order")
+  @Test("Q18: operations of a batch, and operations that another thread has put back, are included in their order")
   func returned() {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
     queue.executor = executor
@@ -204,7 +204,7 @@ import Glibc
     #expect(found().isEmpty)
   }
 
-  @Test("Q18: all queues of the process are included, in order of creation, but none that was freed")
+  @Test("Q18: all queues of the process are included, in order of creation, except freed queues")
   func allQueues() async {
     let names = (0..<3).map { "all queues \($0)" }
     let queues = names.map { OperationQueue(name: $0) }

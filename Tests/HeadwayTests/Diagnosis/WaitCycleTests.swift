@@ -81,7 +81,8 @@ import Android
     #expect(event.contains("“behind” waits for “caller"))
   }
 
-  @Test("W4: an operation waits for all operations of a queue that contains one of its dependents") func waitOnQueue() {
+  @Test("W4: an operation waits for all operations of a queue that contains a dependent of the operation")
+  func waitOnQueue() {
     let (queue, other) = (OperationQueue(), OperationQueue())
     let dependent = BlockOperation(name: "dependent")
     let caller = BlockOperation(name: "caller") { other.waitUntilAllOperationsAreFinished() }

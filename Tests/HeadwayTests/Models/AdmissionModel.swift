@@ -14,11 +14,11 @@ struct AdmissionModel {
     var dependencies: Set<Int>
     var state = State.waiting
     var isCancelled = false
-    /// It was started as cancelled, so it is not counted against the limit.
+    /// The operation was started as cancelled, so it is not counted against the limit.
     var isLeaving = false
     /// A thread has taken it into its run, or has removed it from there and is about to start it.
     var isTaken = false
-    /// It was started in a run, which is counted instead of it.
+    /// The operation was started in a batch, which is counted instead of the operation.
     var isInRun = false
   }
 

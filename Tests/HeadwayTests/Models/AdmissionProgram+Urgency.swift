@@ -57,6 +57,6 @@ extension AdmissionProgram {
     // It starts at no lower class than that.
     if operation.admission.place == .ready { workerClass = .moreUrgent(workerClass, admission.floor) }
     return urgency.isMoreUrgent(than: workerClass)
-      ? "number \(number) is of the class \(workerClass), and one of the class \(urgency) waits for it" : nil
+      ? "number \(number) has the class \(workerClass), but an operation of the class \(urgency) waits for it" : nil
   }
 }

@@ -117,7 +117,7 @@ struct Model {
 
   /// An operation gets the error of a dependency that it required to succeed.
   ///
-  /// It is about to be cancelled.
+  /// The operation is about to be cancelled.
   mutating func scheduleCancellation(_ number: Int, _ failure: Failure, by failedDependency: Int) {
     guard operations[number].phase != .finished, operations[number].failure == nil else { return }
     fail(number, failure)

@@ -11,7 +11,7 @@ struct ModelOperation {
   /// False for a barrier that has not been added.
   var exists: Bool
   var phase = Phase.pending
-  /// It has finished, and its dependents no longer need to wait.
+  /// The operation has finished, and its dependents no longer need to wait.
   var hasReleased = false
   var isCancelled = false
   /// In insertion order; released at the end (O8).
@@ -89,7 +89,7 @@ struct Observation {
     told = values
   }
 
-  /// K2: notifies of the values that have changed.
+  /// K2: notifies the observers of the values that have changed.
   mutating func change(_ values: [Value]) {
     guard let last, !hasEnded else { return }
     told += zip(values, last).filter { $0 != $1 }.map(\.0)

@@ -15,7 +15,7 @@ struct Picture: Equatable {
     var cancellations: Int
     /// The notifications of observers.
     var told: [Observation.Value]
-    /// It waits for a cycle.
+    /// The operation waits for a cycle.
     var isStuck: Bool
   }
 
@@ -26,7 +26,7 @@ struct Picture: Equatable {
     var limit: Int
     var completedUnits: Int64
     var fractionCompleted: Double
-    /// It requests threads and has no work for them.
+    /// The queue requests threads and has no work for them.
     var asksForEver: Bool
     /// The notifications of observers.
     var told: [Observation.Value]

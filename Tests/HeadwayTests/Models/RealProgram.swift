@@ -3,9 +3,10 @@ import Synchronization
 
 @testable import struct Headway.WeakOperation
 
-/// The operations and queues of a program, in the library.
+/// The operations and queues of a test program, created with Headway's classes.
 ///
-/// Used by the test's own thread; calls on other threads are recorded by the witnesses, which protect themselves.
+/// Only the test's own thread uses this object. Calls on other threads are recorded by the witnesses, which are
+/// thread-safe.
 final class RealProgram: @unchecked Sendable {
   let program: Program
   private(set) var operations: [RealOperation?] = []
@@ -124,7 +125,8 @@ extension RealProgram {
     func observe<Value>(
       _ keyPath: KeyPath<Headway.Operation, Value>, _ told: @escaping @Sendable (Value) -> Observation.Value
     ) -> KeyValueObservation {
-      // Observers are notified of a posted change even if the value is the same; the model notifies of changes only.
+      // Observers are notified of a posted change even if the value is the same. The model reports only different
+      // values.
       let last = Mutex<Observation.Value?>(nil)
       return operation.observe(keyPath, options: [.initial, .new]) { _, change in
         guard let value = change.newValue.map(told) else { return }

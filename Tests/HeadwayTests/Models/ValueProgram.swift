@@ -6,7 +6,7 @@ struct ValueProgram: Sendable {
   enum Kind: Equatable, Sendable {
     /// Returns its number plus the sum of the values of its dependencies.
     case value
-    /// The same, after so many suspensions.
+    /// The same value, after this number of suspensions.
     case suspending(Int)
     /// Throws a ``Mishap`` with its number.
     case throwing
@@ -68,7 +68,7 @@ struct ValueProgram: Sendable {
     case value(Int)
     case failure(Mishap)
     case cancelled
-    /// It did not run, because one of these failed or was cancelled.
+    /// The operation did not run, because one of these operations failed or was cancelled.
     case culprits(Set<Int>)
   }
 

@@ -19,7 +19,7 @@ import Testing
     return work
   }
 
-  @Test("X5: if another thread registers an operation first, the call joins that one") func registeredTwice() {
+  @Test("X5: if another thread registers an operation first, the call joins that operation") func registeredTwice() {
     let (first, second) = (work(), work())
     _ = register(first)
     guard case .joined(let joined, _) = register(second) else {
@@ -46,7 +46,8 @@ import Testing
     keys.removeAll()
   }
 
-  @Test("X5: the end of an operation does not remove the entry of the next one with the key") func successor() {
+  @Test("X5: the end of an operation does not remove the entry of the next operation with the same key")
+  func successor() {
     let (first, second) = (work(), work())
     _ = register(first)
     first.begin()

@@ -155,7 +155,7 @@ import Testing
     #expect(try await second.value == 1)
   }
 
-  @Test("X5: losing interest stops the wait for the value immediately, of this caller alone")
+  @Test("X5: losing interest immediately stops only this caller's wait for the value")
   func waits() async throws {
     let end = queue.occupy()
     let (first, second) = (queue.addTask(coalescing: "a") { 1 }, queue.addTask(coalescing: "a") { 2 })
@@ -168,7 +168,7 @@ import Testing
     #expect(try await tasks[2].value == 1)
   }
 
-  @Test("X5: a cancelled task that awaits the value keeps its share")
+  @Test("X5: a cancelled task that awaits the value still counts as interested")
   func cancelledWait() async throws {
     let end = queue.occupy()
     let share = queue.addTask(coalescing: "a") { 1 }
@@ -200,7 +200,7 @@ import Testing
     await #expect(throws: (any Error).self) { try await first.value }
   }
 
-  @Test("X5: a function whose callers have lost interest, and the next one with the key, do not overlap")
+  @Test("X5: a function whose callers have lost interest does not overlap with the next function with the same key")
   func noOverlap() async throws {
     let (queue, started, end, crowd) = (OperationQueue(), Gate(), Gate(), Crowd())
     let first = queue.addTask(coalescing: "a", by: .joinUnfinished) {
@@ -232,7 +232,7 @@ import Testing
 
   // MARK: Replacing and dropping
 
-  @Test("X5: the newest operation replaces the one that waits, for all of its callers")
+  @Test("X5: the newest operation replaces a waiting operation, for all of its callers")
   func replacesWaiting() async throws {
     let (queue, started, end) = (OperationQueue(limit: 1), Gate(), Gate())
     let running = queue.addTask(coalescing: "a") {
@@ -249,7 +249,7 @@ import Testing
     for share in old { await #expect(throws: CancellationError.self) { try await share.value } }
   }
 
-  @Test("X5: the newest operation also replaces the one that runs")
+  @Test("X5: the newest operation also replaces a running operation")
   func replacesUnfinished() async throws {
     let (queue, started, cancelled) = (OperationQueue(), Gate(), Gate())
     let running = queue.addTask(coalescing: "a") {
@@ -304,7 +304,7 @@ import Testing
 
   // MARK: Combinations
 
-  @Test("X5, X3: with a delay, the newest call runs when no other has followed for that time")
+  @Test("X5, X3: with a delay, the newest call runs when no other call has followed for that time")
   func debounce() async throws {
     let (clock, searches) = (ManualClock(), EventRecorder<String>())
     let queue = OperationQueue(on: clock)

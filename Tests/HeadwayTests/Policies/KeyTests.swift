@@ -109,7 +109,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect(try await run(queue) == ["b2", "a2", "b1", "a1", "c1", "a3"])
   }
 
-  @Test("X6: an operation without a key is treated as if it had its own key")
+  @Test("X6: an operation without a key is treated as if it had a unique key")
   func withoutKey() async throws {
     let queue = suspended()
     add("1", key: nil, to: queue)
@@ -120,7 +120,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect(try await run(queue) == ["1", "a", "2", "b", "3", "a", "a"])
   }
 
-  @Test("X6, Q8: behind a barrier, keys are served in turn when it has finished")
+  @Test("X6, Q8: keys of operations behind a barrier are served in turn when the barrier has finished")
   func barriers() async throws {
     let queue = suspended()
     for name in ["a1", "a2"] { add(name, key: "a", to: queue) }
@@ -297,7 +297,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect(probes[1].isFinished && queue.circuitBreakerState(forKey: "a") == .closed)
   }
 
-  @Test("X7: while a circuit breaker is half open, one operation starts, and results of earlier ones don't count")
+  @Test("X7: while a circuit breaker is half open, one operation starts, and results of earlier operations don't count")
   func probe() async throws {
     let queue = OperationQueue(on: clock)
     let breaker = CircuitBreaker(maxFailureCount: 1, openDuration: .seconds(1))
@@ -339,7 +339,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect((operation.error as? TimeLimitError)?.code == code)
   }
 
-  @Test("X7: cancelled operations do not open a circuit breaker, whatever they throw, but those that exceed a limit do")
+  @Test("X7: cancelled operations do not open a circuit breaker, but operations that exceed a time limit do")
   func cancelledFailures() async throws {
     let queue = OperationQueue(on: clock)
     queue.defaultKeyPolicy = KeyPolicy(circuitBreaker: CircuitBreaker(maxFailureCount: 1, openDuration: .seconds(9)))
@@ -374,7 +374,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect(queue.circuitBreakerState(forKey: "a") == .closed)
   }
 
-  @Test("X7: failures that are far apart do not open a circuit breaker, and one that nothing probes closes")
+  @Test("X7: failures that are far apart do not open a circuit breaker, and a breaker that nothing probes closes")
   func forgottenFailures() {
     var breaker = BreakerState(CircuitBreaker(maxFailureCount: 2, openDuration: .nanoseconds(10)))
     for time in [ClockTime(0), 10, 25] {
@@ -437,7 +437,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
 
   // MARK: Settings
 
-  @Test("X7: a new limit begins as if no operation had started before, and stops the wait for the old one")
+  @Test("X7: a new limit begins as if no operation had started before, and ends waits for the old limit")
   func changes() async throws {
     let queue = OperationQueue(on: clock)
     queue.defaultKeyPolicy = KeyPolicy(rateLimit: RateLimit(1, per: .seconds(1_000)))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Rate limit", HangLimit()) struct RateLimitTests {
   @Test(
-    "X4: in no period do more operations start than a limit allows, and none waits longer than it must",
+    "X4: no more operations start in a period than a limit allows, and none waits longer than it must",
     arguments: 0..<200)
   func limiter(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
@@ -234,7 +234,7 @@ import Testing
     try await second.untilFinished()
   }
 
-  @Test("X4: limits without starts or time are programmer's errors") func misuse() async throws {
+  @Test("X4: a limit of no starts, or without a period, is a programming error") func misuse() async throws {
     await #expect(processExitsWith: .failure) { _ = RateLimit(0, per: .seconds(1)) }
     await #expect(processExitsWith: .failure) { _ = RateLimit(1, per: .zero) }
     await #expect(processExitsWith: .failure) { _ = RateLimit(1, per: .seconds(1), burst: 0) }

@@ -28,7 +28,7 @@ import Testing
     #expect(crowd.most == 1)
   }
 
-  @Test("X1: operations that share a resource overlap, and exclude those that need it alone")
+  @Test("X1: operations that share a resource overlap, and exclude operations that use it exclusively")
   func sharing() async throws {
     let (queue, meeting, readers, writers) = (OperationQueue(), Meeting(of: 3), Crowd(), Crowd())
     for _ in 0..<3 { queue.addOperation(operation([], shared: ["sharing"]) { meeting.attend() }) }
@@ -65,7 +65,9 @@ import Testing
     for queue in queues { try await queue.untilAllOperationsAreFinished() }
   }
 
-  @Test("X1: an operation that needs many resources is not overtaken by later ones that need one of them")
+  @Test(
+    "X1: an operation that needs many resources is not overtaken by a later operation that needs one of these resources"
+  )
   func noStarvation() async throws {
     let (queue, go, order) = (OperationQueue(), Gate(), EventRecorder<String>())
     let holder = operation(["left"]) { go.wait() }
@@ -103,7 +105,7 @@ import Testing
     try await waiting.untilSucceeded()
   }
 
-  @Test("X1, Q4: an operation of a suspended queue holds no resource, and gets it after it was resumed")
+  @Test("X1, Q4: an operation in a suspended queue holds no resource, and acquires it after the queue is resumed")
   func suspended() async throws {
     let (busy, queue, go) = (OperationQueue(), OperationQueue(), Gate())
     let holder = operation(["suspended"]) { go.wait() }
@@ -122,7 +124,7 @@ import Testing
     try await waiting.untilSucceeded()
   }
 
-  @Test("X1, D1: an operation that gets a dependency while it waits for a resource does not keep it from others")
+  @Test("X1, D1: an operation that gets a dependency while it waits for a resource does not block other operations")
   func lateDependency() async throws {
     let (busy, queue, go, hold) = (OperationQueue(), OperationQueue(), Gate(), Gate())
     let holder = operation(["late"]) { go.wait() }
@@ -144,7 +146,7 @@ import Testing
     try await waiting.untilSucceeded()
   }
 
-  @Test("X1, C5: a cancelled operation stops waiting for its resource, and later ones get it")
+  @Test("X1, C5: a cancelled operation stops waiting for its resource, and later operations get the resource")
   func cancelled() async throws {
     let (queue, go) = (OperationQueue(), Gate())
     let holder = operation(["cancelled"]) { go.wait() }
@@ -162,7 +164,7 @@ import Testing
     try await holder.untilSucceeded()
   }
 
-  @Test("X1, Q12: in a queue with insertion order, an operation that waits for a resource holds up those behind it")
+  @Test("X1, Q12: in a queue with insertion order, an operation that waits for a resource holds up later operations")
   func inOrder() async throws {
     let (busy, queue, go, order) = (OperationQueue(), OperationQueue(order: .fifo), Gate(), EventRecorder<Int>())
     let holder = operation(["order"]) { go.wait() }
@@ -193,7 +195,7 @@ import Testing
     try await queue.untilAllOperationsAreFinished()
   }
 
-  @Test("X1: a name that is both exclusive and shared is a programmer's error") func misuse() async throws {
+  @Test("X1: a name that is both exclusive and shared is a programming error") func misuse() async throws {
     await #expect(processExitsWith: .failure) {
       BlockOperation {}.policy = OperationPolicy(exclusiveResources: ["a"], sharedResources: ["a"])
     }

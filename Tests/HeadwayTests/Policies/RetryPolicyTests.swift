@@ -92,7 +92,7 @@ import Testing
     #expect(policy.delay(after: Mishap(), attempt: 2, elapsed: .seconds(8), using: &random) == nil)
   }
 
-  @Test("X2: a policy without attempts, without pauses or with a negative one is a programmer's error")
+  @Test("X2: a policy without attempts, without pauses, or with a negative pause is a programming error")
   func misuse() async throws {
     await #expect(processExitsWith: .failure) { _ = RetryPolicy.exponential(maxAttemptCount: 0) }
     await #expect(processExitsWith: .failure) { _ = RetryPolicy.constant(maxAttemptCount: 2, delay: .seconds(-1)) }

@@ -119,7 +119,7 @@ import Testing
     case suspension = "is suspended in queue “queue”"
   }
 
-  @Test("X2, X: after a pause, diagnosis names what the next attempt waits for", arguments: Obstacle.allCases)
+  @Test("X2, X: after a pause, the diagnosis names what the next attempt waits for", arguments: Obstacle.allCases)
   func obstacle(_ obstacle: Obstacle) async throws {
     let (queue, go) = (OperationQueue(on: clock), Gate())
     queue.name = "queue"

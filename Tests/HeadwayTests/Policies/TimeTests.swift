@@ -118,7 +118,7 @@ import Testing
     await ran.untilOpen()
   }
 
-  @Test("X3, Q12: in a queue with insertion order, a delayed operation holds up those behind it")
+  @Test("X3, Q12: in a queue with insertion order, a delayed operation holds up later operations")
   func delayInOrder() async throws {
     let (queue, order) = (OperationQueue(order: .fifo), EventRecorder<Int>())
     queue.clock = clock
@@ -133,7 +133,7 @@ import Testing
     #expect(order.events == [1, 2])
   }
 
-  @Test("X3, Q4: a suspended queue starts no operation when its delay ends, but when it is resumed")
+  @Test("X3, Q4: a suspended queue starts a delayed operation when the queue is resumed, not when the delay ends")
   func delayInSuspendedQueue() async throws {
     let (queue, operation) = (OperationQueue(on: clock), BlockOperation {})
     queue.isSuspended = true
@@ -220,7 +220,7 @@ import Testing
     #expect(count.value == 1_000)
   }
 
-  @Test("X3: changing a policy after adding, negative times and a clock of a busy queue are programmer's errors")
+  @Test("X3: late changes of a policy, negative times, and setting a busy queue's clock are programming errors")
   func misuse() async throws {
     await #expect(processExitsWith: .failure) {
       let operation = BlockOperation {}

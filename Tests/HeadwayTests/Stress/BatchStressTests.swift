@@ -7,7 +7,7 @@ import Testing
 /// Like `StressTests`, with operations that threads take in batches: blocks, and subclasses that start with `main()`
 /// and end when that returns.
 @Suite("Stress of runs", .hangLimit, .serialized) struct BatchStressTests {
-  @Test("O1, C3, D1, K2, P2, Q4, Q5, Q6, Q8, W1, W2: under mayhem each operation runs once, and nothing remains")
+  @Test("O1, C3, D1, K2, P2, Q4, Q5, Q6, Q8, W1, W2: under load each operation runs once, and nothing remains")
   func mayhem() {
     let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50
     let first = environmentNumber("HEADWAY_STRESS_SEED") ?? 1

@@ -4,9 +4,10 @@ import Testing
 
 @testable import Headway
 
-/// The parts of a queue's work that a worker holds while user code runs on it.
+/// Work that a worker of the pool holds while it runs user code.
 ///
-/// On the pool's threads: the code waits for work that its worker might hold. It hangs if the worker holds that work.
+/// In these tests, the user code waits for work that its worker might hold. If the worker holds that work, the test
+/// hangs.
 @Suite("Held work", .hangLimit) struct HeldWorkTests {
   // MARK: An operation that is claimed and has not begun
 
@@ -63,7 +64,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("K2, Q10: an observer that is notified of another operation's unit can wait for it, too")
+  @Test("K2, Q10: an observer that is notified of another operation's unit can also wait for that operation")
   func progressOfMany() {
     for _ in 0..<100 {
       let queue = OperationQueue(limit: 2)
@@ -90,7 +91,7 @@ import Testing
   }
 
   @Test(
-    "T2, Q3: a deinit with an operation of a batch can wait for the next one, which other threads run",
+    "T2, Q3: a deinit can wait for the next operation of a batch, which other threads run",
     arguments: ["through the library", "otherwise"])
   func freedWithOperation(waits: String) {
     let queue = OperationQueue(limit: 1)

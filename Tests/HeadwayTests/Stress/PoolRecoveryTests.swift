@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("T3: idle threads of one class do not keep another class from getting one", arguments: [1, 2])
+  @Test("T3: idle threads of one class do not prevent another class from getting a thread", arguments: [1, 2])
   func threadLimit(limit: Int) async throws {
     await #expect(processExitsWith: .success) { [limit] in
       OperationQueue.maxThreadCount = limit
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("P3, T3: a class keeps a thread as long as more urgent ones have some, and can wait for it")
+  @Test("P3, T3: a class keeps a thread while more urgent classes have threads, which can wait for its work")
   func lastThread() async throws {
     await #expect(processExitsWith: .success) {
       OperationQueue.maxThreadCount = 2

@@ -6,7 +6,7 @@ import Testing
 @testable import Headway
 
 @Suite("Stress", .hangLimit, .serialized) struct StressTests {
-  @Test("O1, O3, O6, C7, D3, K2, Q3, Q8, W1: under mayhem each finishes once, no rule is broken, and nothing remains")
+  @Test("O1, O3, O6, C7, D3, K2, Q3, Q8, W1: under load each operation ends once, all rules hold, and nothing remains")
   func mayhem() {
     let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50
     let first = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test("D8: a dependency that finishes while its dependent is cancelled and freed") func freedWhileCountedDown() {
+  @Test("D8: a dependency can finish while its dependent is cancelled and freed") func freedWhileCountedDown() {
     let pairs = 40 * (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50)
     let census = Crowd()
     let queue = OperationQueue()

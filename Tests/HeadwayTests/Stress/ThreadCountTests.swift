@@ -154,7 +154,7 @@ import Android
     }
   }
 
-  @Test("T3: a limit of no threads is a programmer's error") func noThreads() async {
+  @Test("T3: a limit of no threads is a programming error") func noThreads() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       OperationQueue.maxThreadCount = 0
     }

@@ -82,7 +82,7 @@ func eventually(patience: Int = 240_000, _ condition: () -> Bool) -> Bool {
 
 /// Blocks the thread until a gate is open, even in asynchronous code.
 ///
-/// For tests in their own processes whose subject is the number of threads: a task could resume on a new one.
+/// Used by tests in their own processes that check the number of threads: a task could resume on a new thread.
 func blockThread(until gate: Gate) { gate.wait() }
 
 /// Records that a long test makes progress: see `Watchdog`.

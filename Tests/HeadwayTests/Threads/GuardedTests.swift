@@ -29,7 +29,7 @@ import Testing
     #expect(sections.events == [Section(isOnOwnThread: isOnOwnThread, nice: processNiceValue())])
   }
 
-  @Test("P3, P4: the same holds while a lowered thread priority raises the nice value, and not afterwards")
+  @Test("P3, P4: a thread also acquires no lock while a lowered thread priority raises its nice value")
   func priority() {
     let sections = EventRecorder<Section>()
     let nices = EventRecorder<Int32>()
@@ -46,7 +46,7 @@ import Testing
     #expect(sections.events.allSatisfy { $0.nice == processNiceValue() })
   }
 
-  @Test("P4, O4: the same holds when another operation with a priority was started inside") func nested() {
+  @Test("P4, O4: a thread also acquires no lock after it has started another operation with a priority") func nested() {
     let sections = EventRecorder<Section>()
     let nices = EventRecorder<Int32>()
     let operation = BlockOperation {

@@ -5,7 +5,7 @@ import Testing
 @testable import Headway
 
 /// Threads that request helpers, while other threads assign the last number or raise the work.
-@Suite("Steps of helpers", .hangLimit) struct HelperStepTests {
+@Suite("Individual steps of helpers", .hangLimit) struct HelperStepTests {
   private let executor = GatedExecutor()
 
   private func calls(

@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("Q16: on threads other than the pool's, a withdrawn request leaves its blocks to later ones")
+  @Test("Q16: on threads outside the pool, a withdrawn request leaves its blocks to later requests")
   func borrowedThreads() {
     let blocks = Mutex<[@Sendable () -> Void]>([])
     let borrowed = BlockExecutor { block in blocks.withLock { $0.append(block) } }

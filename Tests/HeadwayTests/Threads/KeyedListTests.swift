@@ -106,7 +106,7 @@ import Testing
     for (number, task) in tasks.enumerated() where number % 3 != 1 { #expect(await task.value) }
   }
 
-  @Test("Q10: a report of one of many parts is read once") func progressReports() {
+  @Test("Q10: reading a progress reads only the parts that have reported a change, each once") func progressReports() {
     let whole = OperationProgress(totalUnitCount: 1_000)
     let parts = (0..<1_000).map { _ in OperationProgress(totalUnitCount: 10, parent: whole, pendingUnitCount: 1) }
     func reportedCount() -> Int { whole.state.withLock { $0.parts.reportedCount } }

@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test("T2: 64 operations that block in as many queues overlap, twice") func manyQueues() async throws {
+  @Test("T2: 64 operations that block in 64 queues overlap, twice") func manyQueues() async throws {
     await #expect(processExitsWith: .success) {
       for _ in 0..<2 {
         let meeting = Meeting(of: 64)
@@ -73,7 +73,9 @@ import Testing
     }
   }
 
-  @Test("T2: busy work in one queue does not keep out that of another, even if it never blocks") func busyNeighbour() {
+  @Test(
+    "T2: operations that never block in one queue do not prevent another queue's operations from running")
+  func busyNeighbour() {
     let (busy, other) = (OperationQueue(), OperationQueue())
     let isOver = Atomic<Bool>(false)
     for _ in 0..<8 {
@@ -85,7 +87,9 @@ import Testing
   }
 
   // This runs in its own process, where nothing else runs.
-  @Test("T2: busy work does not keep out another queue's work while an operation is blocked, either")
+  @Test(
+    "T2: busy operations do not prevent another queue's operations from running while an operation is blocked, either"
+  )
   func busyBesideBlocked() async {
     await #expect(processExitsWith: .success) {
       let (busy, other) = (OperationQueue(), OperationQueue())
@@ -105,7 +109,9 @@ import Testing
   }
 
   // This runs in its own process, where nothing else runs.
-  @Test("T2: more busy queues than processors do not keep out a queue that one of them waits for")
+  @Test(
+    "T2: even if more queues than processors are busy, a queue that one of them waits for runs its operations"
+  )
   func busyForAnother() async {
     await #expect(processExitsWith: .success) {
       let (busy, last, spinning) = ((0..<4).map { _ in OperationQueue() }, OperationQueue(), Spinning())
@@ -120,7 +126,7 @@ import Testing
   }
 
   // This runs in its own process, where nothing else runs.
-  @Test("T2, T3: the next step of a queue's task counts as that queue's work, and other queues' work is not kept out")
+  @Test("T2, T3: the next step of a task counts as its queue's work, and does not keep out other queues' work")
   func busyParts() async {
     await #expect(processExitsWith: .success) {
       let (busy, other, spinning) = (OperationQueue(), OperationQueue(), Spinning())
@@ -138,7 +144,7 @@ import Testing
   }
 
   // This runs in its own process, where nothing else runs.
-  @Test("T2: busy work does not keep out a queue whose only thread is blocked")
+  @Test("T2: busy queues do not prevent another queue from running its operations while its only thread is blocked")
   func busyBesideBlockedOfSameQueue() async {
     await #expect(processExitsWith: .success) {
       let (busy, other) = (OperationQueue(), OperationQueue())
@@ -157,7 +163,9 @@ import Testing
     }
   }
 
-  @Test("T2: an endless stream of short work in one queue does not keep out that of another") func stream() {
+  @Test(
+    "T2: an endless stream of short operations in one queue does not prevent another queue's operations from running")
+  func stream() {
     let (busy, other) = (OperationQueue(), OperationQueue())
     let isOver = Atomic<Bool>(false)
     @Sendable func goOn() {

@@ -9,7 +9,7 @@ import Testing
   }
 
   @Test(
-    "T3: the quota of a control group of version 2, rounded up to whole processors",
+    "T3: the quota of a control group of version 2 applies, rounded up to whole processors",
     arguments: [
       ("150000 100000\n", 2), ("100000 100000\n", 1), ("1000 100000\n", 1), ("400000 100000", 4),
       ("max 100000\n", nil), ("", nil), ("150000", nil), ("150000 0", nil), ("-1 100000", nil), ("a b", nil),
@@ -27,7 +27,7 @@ import Testing
     #expect(quota("0::/other\n", ["/a/cpu.max": "300000 100000"]) == nil)
   }
 
-  @Test("T3: the quota of a control group of version 1") func version1() {
+  @Test("T3: the quota of a control group of version 1 applies") func version1() {
     let groups = "12:memory:/x\n4:cpu,cpuacct:/a/b\n3:cpuset:/c\n0::/\n"
     let files = [
       "/cpu/a/b/cpu.cfs_quota_us": "250000\n", "/cpu/a/b/cpu.cfs_period_us": "100000\n",

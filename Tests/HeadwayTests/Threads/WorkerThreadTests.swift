@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(
-    "P3, T3: a normal thread created by, or replacing, a background thread has the nice value of its own class",
+    "P3, T3: a normal thread that a background thread creates, or that replaces one, has its own class's nice value",
     arguments: [true, false])
   func madeByLowThread(isInItsPlace: Bool) async throws {
     await #expect(processExitsWith: .success) { [isInItsPlace] in

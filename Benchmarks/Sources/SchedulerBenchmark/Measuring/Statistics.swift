@@ -1,7 +1,7 @@
 extension Sequence<Double> {
   var median: Double { quantile(0.5) }
 
-  /// Returns the value such that this fraction of the values is below it.
+  /// Returns the value below which the given fraction of the elements lies.
   func quantile(_ part: Double) -> Double {
     let sorted = self.sorted()
     precondition(!sorted.isEmpty, "Nothing was measured.")

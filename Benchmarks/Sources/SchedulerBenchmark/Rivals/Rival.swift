@@ -186,7 +186,7 @@ extension FanRival where Self: GraphRival {
 }
 
 extension OperationKindRival where Self: IndependentRival {
-  /// For a rival that has only blocks: the block also does the work that would follow it.
+  /// If a rival has only blocks, the block also does the work that would follow it.
   func run(_ kind: OperationKind, count: Int, body: @escaping Body) {
     guard kind == .withCompletionBlock else { return run(count: count, body: body) }
     run(count: count) {

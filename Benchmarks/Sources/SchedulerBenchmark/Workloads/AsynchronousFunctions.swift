@@ -3,15 +3,15 @@ import Glibc
 extension Workload {
   /// Asynchronous functions that do not suspend, from creating the first until the last has ended.
   ///
-  /// Nanoseconds each.
+  /// In nanoseconds per function.
   static let task = functions("task") { $0.run(count: $1, suspending: false, body: $2) }
 
-  /// The same with functions that suspend once.
+  /// Asynchronous functions that suspend once, measured like ``task``.
   static let suspendingTask = functions("suspending-task") { $0.run(count: $1, suspending: true, body: $2) }
 
   /// An asynchronous function that is called with each number, with 64 calls in progress at the same time.
   ///
-  /// Nanoseconds each.
+  /// In nanoseconds per call.
   static let map = Workload(name: "map") { rival, count in
     guard let rival = rival as? any AsynchronousRival else { return nil }
     return measured(count) { rival.map(count: $0, body: $1) }

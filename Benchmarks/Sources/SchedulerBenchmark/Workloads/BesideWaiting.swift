@@ -4,7 +4,8 @@ import Headway
 extension Workload {
   /// The cost of an operation in a queue that contains `count` operations that wait for something else.
   ///
-  /// Up to 200 batches of 1,000 operations are added and run, within the time limit. Nanoseconds each.
+  /// Up to 200 batches of 1,000 operations are added and run, within the time limit. The result is in nanoseconds per
+  /// operation.
   ///
   /// Only operation queues support this. The process ends while the other operations still wait.
   static let besideWaiting = Workload(name: "beside-waiting") { rival, count in

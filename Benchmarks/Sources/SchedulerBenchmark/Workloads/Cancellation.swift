@@ -1,7 +1,7 @@
 extension Workload {
   /// Cancels all operations that wait in a suspended queue, then waits until the queue is empty.
   ///
-  /// Nanoseconds each.
+  /// In nanoseconds per operation.
   ///
   /// The time to fill the queue is not included.
   static let cancellation = Workload(name: "cancellation") { rival, count in

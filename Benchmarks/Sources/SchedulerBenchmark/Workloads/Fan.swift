@@ -1,7 +1,7 @@
 extension Workload {
   /// One operation, then many that wait for it, then one that waits for all of them: building, running and freeing.
   ///
-  /// Nanoseconds each.
+  /// In nanoseconds per operation.
   ///
   /// Dispatch does this as its users would, with two groups that notify, and not as a general graph.
   static let fan = Workload(name: "fan") { rival, count in

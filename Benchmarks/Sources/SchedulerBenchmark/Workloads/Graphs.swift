@@ -15,7 +15,7 @@ extension Workload {
 
   /// Building, running and freeing a graph of empty operations.
   ///
-  /// Nanoseconds each.
+  /// In nanoseconds per operation.
   ///
   /// The description of the graph is created before the measurement. Every rival builds its own graph from it.
   private static func graph(_ name: String, _ make: @escaping @Sendable (Int) -> DependencyGraph) -> Workload {

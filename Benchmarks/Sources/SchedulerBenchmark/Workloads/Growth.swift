@@ -1,7 +1,7 @@
 extension Workload {
   /// Fills a suspended queue, resumes it and waits until it is empty.
   ///
-  /// Nanoseconds each.
+  /// In nanoseconds per operation.
   ///
   /// The cost of one operation should not depend on how many wait.
   static let growth = Workload(name: "growth") { rival, count in

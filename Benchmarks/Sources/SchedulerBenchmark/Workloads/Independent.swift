@@ -1,7 +1,7 @@
 extension Workload {
   /// Independent operations, from adding the first until the last has finished.
   ///
-  /// Nanoseconds each.
+  /// In nanoseconds per operation.
   static let independent = Workload(name: "independent") { rival, count in
     guard let rival = rival as? any IndependentRival else { return nil }
     func run(_ count: Int) {

@@ -1,7 +1,7 @@
 extension Workload {
   /// A thousand queues.
   ///
-  /// A thousandth of the operations is added to each queue in turn. Nanoseconds each.
+  /// A thousandth of the operations is added to each queue in turn. The result is in nanoseconds per operation.
   static let manyQueues = Workload(name: "many-queues") { rival, count in
     // A thousand thread pools would be a thousand threads per processor, which no program intends.
     guard let rival = rival as? any QueueRival, !(rival is ThreadPoolRival) else { return nil }

@@ -1,7 +1,7 @@
 extension Workload {
   /// A queue that runs one operation at a time, from adding the first until the last has finished.
   ///
-  /// Nanoseconds each.
+  /// In nanoseconds per operation.
   static let oneAtATime = oneAfterAnother(name: "one-at-a-time", .one)
 
   /// The same, strictly in insertion order.

@@ -17,7 +17,7 @@ extension Workload {
 
   /// Creating, adding, running and freeing independent operations.
   ///
-  /// Nanoseconds each.
+  /// In nanoseconds per operation.
   private static func kind(_ name: String, _ kind: OperationKind, runsEach: Int = 1) -> Workload {
     Workload(name: name) { rival, count in
       guard let rival = rival as? any OperationKindRival else { return nil }

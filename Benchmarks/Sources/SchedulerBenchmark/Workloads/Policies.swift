@@ -55,7 +55,7 @@ extension Workload {
   /// Adding `count` operations with different delays, and then cancelling all of them, minus the same time without
   /// delays.
   ///
-  /// Nanoseconds each.
+  /// In nanoseconds per operation.
   ///
   /// The figures are the times to add and to cancel, with and without delays.
   static let delays = Workload(name: "delays") { rival, count in

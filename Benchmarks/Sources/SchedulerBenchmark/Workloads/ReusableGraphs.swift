@@ -1,5 +1,5 @@
 extension Workload {
-  /// Graphs that are built once: built and run, and run again.
+  /// Graphs that are built and run once, and graphs that are run again.
   static let reusableGraphs: [Workload] =
     shapes.map { name, make in builtAndRun("graph-\(name)", make) }
     + shapes.map { name, make in runAgain("graph-again-\(name)", make) }
@@ -8,9 +8,7 @@ extension Workload {
     ("chain", { .chain($0) }), ("grid", { .grid(count: $0) }), ("random", { .random($0, most: 4, reach: 1_000) }),
   ]
 
-  /// Building, running and freeing a graph of empty nodes.
-  ///
-  /// Nanoseconds each.
+  /// Measures building, running and freeing a graph of empty nodes, in nanoseconds per node.
   private static func builtAndRun(
     _ name: String, _ make: @escaping @Sendable (Int) -> DependencyGraph
   ) -> Workload {
@@ -27,9 +25,7 @@ extension Workload {
     }
   }
 
-  /// Running a graph that has run before.
-  ///
-  /// Nanoseconds each.
+  /// Measures running a graph that has run before, in nanoseconds per node.
   private static func runAgain(
     _ name: String, _ make: @escaping @Sendable (Int) -> DependencyGraph
   ) -> Workload {

@@ -33,7 +33,7 @@ final class GraphBlocks: @unchecked Sendable {
 
   private static let graphCount = Atomic<UInt64>(0)
 
-  /// Returns the node with a number.
+  /// Returns the node with the given number.
   func node(_ number: Int) -> OperationGraph.Node { OperationGraph.Node(index: number, graph: graph) }
 
   /// Whether a node belongs to this graph.

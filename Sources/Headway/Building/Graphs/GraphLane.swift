@@ -6,7 +6,7 @@ import Synchronization
 struct GraphLane: ~Copyable {
   /// Nodes that can begin.
   ///
-  /// This thread or another one takes them.
+  /// This thread or another thread takes the nodes.
   let stack = GraphStack()
 
   /// Whether a thread has the lane.

@@ -35,9 +35,9 @@ extension GraphRun {
   /// Why a thread is no longer busy.
   private enum Participation {
     case idle
-    /// Another worker takes its place.
+    /// Another worker takes the thread's place.
     case madeWay
-    /// It was the last busy thread; the associated value is the total number of executed nodes.
+    /// The thread was the last busy thread; the associated value is the total number of executed nodes.
     case last(executedCount: Int)
   }
 

@@ -6,9 +6,9 @@ import Synchronization
 /// nodes on the stacks of the participants of the less urgent class. A helper of a less urgent class makes way for a
 /// thread of that class after its current node.
 ///
-/// A thread that requests another one reads the class, sends the request to the pool of that class, and then reads the
-/// class again. A thread that raises the run sets the class, then withdraws the requests from the pools of less urgent
-/// classes. One of the two finds the request and sends it to the pool of the more urgent class instead.
+/// A thread that requests another thread reads the class, sends the request to the pool of that class, and then reads
+/// the class again. A thread that raises the run sets the class, then withdraws the requests from the pools of less
+/// urgent classes. One of the two finds the request and sends it to the pool of the more urgent class instead.
 ///
 /// The thread that raises the run is a user of it in the meantime, like participants, so no other run begins in its
 /// memory. It reaches the run through the operation (`GraphOperation.raisableRun`). The thread that completes the run

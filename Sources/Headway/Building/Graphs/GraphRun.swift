@@ -14,8 +14,8 @@ import Synchronization
 /// last to be busy checks for such nodes first.
 ///
 /// Nodes that others can take are never left to a thread that is inside a block. A thread that shares nodes reads the
-/// number of participants and requests another one. A thread that leaves subtracts itself from that number, then checks
-/// for nodes once more.
+/// number of participants and requests another thread. A thread that leaves subtracts itself from that number, then
+/// checks for nodes once more.
 ///
 /// When a run has completed, its requests to the pool are withdrawn. `Models/graph.pml` has this protocol.
 ///
@@ -109,9 +109,9 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
 
   /// The next step of a thread that has run all of its nodes.
   enum Idleness {
-    /// It no longer counts as busy, but other threads do.
+    /// The thread no longer counts as busy, but other threads do.
     case idle
-    /// It is busy: another thread has made way, and left nodes.
+    /// The thread is busy: another thread has made way, and left nodes.
     case busy
     /// No thread is busy: the run has completed.
     case last
@@ -162,8 +162,8 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
 
   /// Withdraws the requests for threads from the pool, because the run has completed.
   ///
-  /// Called by the thread that completes the run. Also called by a thread that has requested another one and then finds
-  /// that the run has completed.
+  /// Called by the thread that completes the run. Also called by a thread that has requested another thread and then
+  /// finds that the run has completed.
   func withdraw(from executor: any WorkExecutor) {
     let count = withdrawRequests(lessUrgentThan: nil, from: executor)
     guard count > 0 else { return }
@@ -243,7 +243,7 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
 
   /// Removes a user of the run.
   ///
-  /// The last one passes the run on.
+  /// When the last user is removed, the run is recycled.
   func releaseUser() {
     // Releases the effects of the thread. The last user acquires all of them.
     guard users.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }

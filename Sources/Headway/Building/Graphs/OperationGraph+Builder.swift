@@ -18,7 +18,7 @@ extension OperationGraph {
     /// The number of nodes that were added.
     public var nodeCount: Int { blocks.count }
 
-    /// Reserves memory, so that adding nodes and edges does not move the existing ones.
+    /// Reserves memory, so that adding nodes and edges does not move existing nodes and edges.
     ///
     /// - Parameters:
     ///   - nodes: The expected number of nodes.
@@ -64,7 +64,7 @@ extension OperationGraph {
       add(.contextual(block), name, predecessors)
     }
 
-    /// Makes a node wait for another.
+    /// Makes a node wait for another node.
     ///
     /// Adding the same edge again has no effect on runs.
     ///

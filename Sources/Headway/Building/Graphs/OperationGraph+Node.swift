@@ -12,7 +12,7 @@ extension OperationGraph {
     let graph: UInt64
   }
 
-  /// The view that a node's block has of its run.
+  /// The access of a node's block to its run.
   public struct Context: Sendable {
     /// The operation that runs the graph.
     public let operation: GraphOperation

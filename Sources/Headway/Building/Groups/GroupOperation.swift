@@ -44,7 +44,7 @@ open class GroupOperation: Operation, @unchecked Sendable {
   ///
   /// The queue is suspended until the group starts. If you suspend it later, the group cannot finish, unless it was
   /// cancelled or one of its operations has failed. You can change the queue's limit and add operations until the group
-  /// has finished. The queue's quality of service is at least that of the group.
+  /// has finished. The queue's quality of service is at least the group's.
   ///
   /// - Precondition: When you add an operation, the group has not finished. If the group was cancelled or has failed,
   ///   it may already have finished. In that case, the operation is cancelled.

@@ -7,8 +7,8 @@
 /// let image = queue.addTask("render", .priority(.high), .dependingOn(page)) { try await render(page.value) }
 /// ```
 ///
-/// A string literal is the ``name(_:)`` of the operation. If an option occurs twice, the later one takes
-/// precedence. Dependencies are added to the earlier ones. To use the same options for several operations, store them:
+/// A string literal is the ``name(_:)`` of the operation. If an option occurs twice, the later one takes precedence.
+/// Dependencies are added to the earlier dependencies. To use the same options for several operations, store them:
 ///
 /// ```swift
 /// let bulk: [OperationOption] = [.priority(.low), .qualityOfService(.utility), .timeout(.seconds(30))]

@@ -99,7 +99,7 @@ private struct CoalescingRequest {
     }
   }
 
-  /// Makes an operation that the call has joined at least as urgent as the call.
+  /// Raises an operation that the call has joined, so that it is at least as urgent as the call.
   private func raise(_ operation: Operation) {
     if settings.priority > operation.queuePriority { operation.queuePriority = settings.priority }
     if quality.level > 0 { Operation.raise([operation], level: quality.level) }

@@ -13,7 +13,7 @@ extension OperationQueueProtocol {
   /// the first result is requested, and each iteration calls the function again.
   ///
   /// After an error, no further call begins, and running calls are cancelled. If the results are in order, only the
-  /// calls after the failed one are cancelled. The error is thrown at its position in the sequence, when none of the
+  /// calls after the failed call are cancelled. The error is thrown at its position in the sequence, when none of the
   /// calls is running. If the task is cancelled, the same happens when it next requests a result, or immediately if it
   /// waits for one. Leaving the loop early cancels the running calls without waiting for them. Nothing waits for a
   /// sequence of inputs that is producing its next element.
@@ -103,7 +103,7 @@ public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
       owner: ResultsOwner(ResultsBuffer(maxInFlightCount: maxInFlightCount, isInOrder: isInOrder)))
   }
 
-  /// Returns the results one after the other.
+  /// An iterator that returns the results one after the other.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let queue: OperationQueue
     fileprivate let addAll: ResultsBuffer.Driver
@@ -115,7 +115,7 @@ public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
 
     /// Returns the next result, or nil at the end.
     ///
-    /// - Returns: The next result, or nil after the last one.
+    /// - Returns: The next result, or nil after the last result.
     /// - Throws: The first error, once; `CancellationError` if the task, or an operation, was cancelled.
     public mutating func next() async throws -> Output? {
       let buffer = owner.buffer

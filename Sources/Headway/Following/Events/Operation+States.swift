@@ -1,5 +1,5 @@
 extension OperationProtocol {
-  /// The current state and each later one; ends after ``OperationState/finished``.
+  /// The current state and each later state; the sequence ends after ``OperationState/finished``.
   ///
   /// ```swift
   /// for await state in operation.states { print(state) }

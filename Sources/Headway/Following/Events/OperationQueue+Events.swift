@@ -39,7 +39,7 @@ public enum OperationQueueEvent: Sendable, Hashable, CustomStringConvertible {
   /// Or the main thread waits for an operation of the main queue. The wait continues, because something else can still
   /// resolve it: an operation that another thread ends, a cancellation, or a higher limit.
   case deadlocked([Operation])
-  /// The queue has work, but no further threads can be created for it, and all existing ones are blocked or busy.
+  /// The queue has work, but no further threads can be created for it, and all existing threads are blocked or busy.
   ///
   /// See ``OperationQueueProtocol/maxThreadCount``.
   case threadLimitReached(limit: Int)

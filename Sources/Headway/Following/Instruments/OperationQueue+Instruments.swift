@@ -51,7 +51,7 @@ public struct InstrumentRegistration: Sendable {
 ///
 /// See `Docs/decisions/0035-following-operations.md`.
 ///
-/// Read without a lock. A list is never changed: a new one replaces it, and the new list keeps the old one alive as
+/// Read without a lock. A list is never changed: a new list replaces it, and keeps the old list alive as
 /// long as the queue. Each operation stores the number of the list that was notified before it was added. Therefore,
 /// the same instruments follow it until it ends, even if another thread adds or removes an instrument in the meantime.
 final class InstrumentList: Sendable {
@@ -74,8 +74,8 @@ final class InstrumentList: Sendable {
       after: list, (list?.instruments ?? []) + [instrument], (list?.firstNumbers ?? []) + [(list?.number ?? 0) + 1])
   }
 
-  /// Returns a list without the instrument that was added with the list of a number; nil if there is no such
-  /// instrument.
+  /// Returns a list without the instrument that first appeared in the list with the given number; nil if there is no
+  /// such instrument.
   func removingInstrument(_ number: UInt32) -> InstrumentList? {
     guard let position = firstNumbers.firstIndex(of: number) else { return nil }
     var (instruments, firstNumbers) = (instruments, firstNumbers)
@@ -190,7 +190,7 @@ extension OperationQueue {
     return InstrumentRegistration { [weak self] in self?.removeInstrument(number) }
   }
 
-  /// Removes the instrument that was added with the list of a number.
+  /// Removes the instrument that first appeared in the list with the given number.
   private func removeInstrument(_ number: UInt32) {
     update { state in
       if let list = state.followers.instruments?.removingInstrument(number) { use(list, in: &state) }

@@ -1,5 +1,5 @@
-/// Follows the operations of a queue: the queue calls its methods when an operation is added, starts, is retried, and
-/// finishes.
+/// An object that follows the operations of a queue: the queue calls the object's methods when an operation is added,
+/// starts, is retried, and finishes.
 ///
 /// Use an instrument to connect a queue to logs, metrics, or distributed traces.
 ///

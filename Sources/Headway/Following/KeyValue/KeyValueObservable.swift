@@ -22,7 +22,7 @@ extension KeyValueObservable where Self: Operation {
   /// Calls `changeHandler` when a property of the operation changes.
   ///
   /// You can observe `isCancelled`, `isAsynchronous`, `isExecuting`, `isFinished`, `isReady`, `dependencies`,
-  /// `queuePriority` and `completionBlock`. Observers are notified of a value that equals the last one only if a
+  /// `queuePriority` and `completionBlock`. Observers are notified of a value that equals the last value only if a
   /// subclass posts it, or if it overrides `isReady` and its dependencies have finished. The operation releases its
   /// observers once it has finished and they have been notified.
   ///
@@ -86,8 +86,8 @@ extension KeyValueObservable where Self: OperationQueue {
   /// Calls `changeHandler` when a property of the queue changes.
   ///
   /// You can observe `operations`, `operationCount`, `maxConcurrentOperationCount`, `isSuspended`, `name`, and the
-  /// properties of a subclass that posts their changes. Observers are notified of a value that equals the last one only
-  /// if it is posted.
+  /// properties of a subclass that posts their changes. Observers are notified of a value that equals the last value
+  /// only if it is posted.
   ///
   /// - Parameters:
   ///   - keyPath: The property to observe.

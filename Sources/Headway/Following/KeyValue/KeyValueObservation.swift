@@ -59,7 +59,7 @@ public final class KeyValueObservation: Sendable {
 }
 
 extension KeyValueObservation {
-  /// Suspends the task until the observer has been called for everything that has happened.
+  /// Suspends the task until the observer has been called for all changes so far.
   ///
   /// ```swift
   /// let token = queue.observe(\.operationCount) { queue, _ in print(queue.operationCount) }

@@ -23,8 +23,8 @@ public struct KeyValueObservedChange<Value> {
   ///
   /// Nil if ``isPrior`` is true.
   public let newValue: Value?
-  /// The value when this observer was last notified, if it has the option ``KeyValueObservingOptions/old``; nil in the
-  /// call at the beginning.
+  /// The value when this observer was last notified, if the observer has the option ``KeyValueObservingOptions/old``;
+  /// nil in the call at the beginning.
   public let oldValue: Value?
   /// Whether this call precedes the call with the new value; see ``KeyValueObservingOptions/prior``.
   public let isPrior: Bool

@@ -255,8 +255,8 @@ final class ObserverList: Sendable {
   /// - Returns: False if they already have been.
   func addWaiter(_ waiter: Waiter) -> Bool {
     let ended = state.withLock { state in
-      // The memory is valid: the operation removes itself from this list before it is freed. A thread that notifies of
-      // the operation's end retains the operation and later removes it from the list.
+      // The memory is valid: the operation removes itself from this list before it is freed. A thread that notifies
+      // observers of the operation's end retains the operation and later removes it from the list.
       state.operation.flatMap { swift_tryRetain($0.toOpaque()) == nil ? nil : $0.takeRetainedValue() }
     }
     // The changes that report the end are appended after the operation has finished. Therefore, wait until its

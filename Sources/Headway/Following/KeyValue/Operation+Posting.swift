@@ -63,7 +63,7 @@ extension Operation {
 
   /// The properties of the base class that depend on `key`.
   ///
-  /// The last one is `isFinished`, because observers are released when the operation ends.
+  /// The last property is `isFinished`, because observers are released when the operation ends.
   private final func keysAffected(by key: ObservedKey, named name: String?) -> [ObservedKey] {
     let type = type(of: self)
     guard OperationOverrides.hasDependentKeys(type) else { return [] }

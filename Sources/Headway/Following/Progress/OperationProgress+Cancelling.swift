@@ -4,7 +4,7 @@ extension OperationProgress {
   /// A block that is called when the work is cancelled, paused, or resumed.
   public typealias Handler = @Sendable () -> Void
 
-  /// Whether the work can be cancelled, for code that decides whether to offer it.
+  /// Whether the work can be cancelled, for code that decides whether to offer cancellation.
   ///
   /// The default is true.
   public var isCancellable: Bool {
@@ -12,7 +12,7 @@ extension OperationProgress {
     set { state.withLock { $0.isCancellable = newValue } }
   }
 
-  /// Whether the work can be paused, for code that decides whether to offer it.
+  /// Whether the work can be paused, for code that decides whether to offer pausing.
   ///
   /// The default is false.
   public var isPausable: Bool {
@@ -23,7 +23,7 @@ extension OperationProgress {
   /// Whether ``cancel()`` has been called, here or on a parent.
   public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Whether ``pause()`` has been called, and ``resume()`` has not since.
+  /// Whether ``pause()`` has been called and ``resume()`` has not been called since.
   public var isPaused: Bool { state.withLock { $0.isPaused } }
 
   /// The handler that is called once when the work is cancelled, on the thread that cancels, with no lock held.
@@ -105,7 +105,7 @@ extension OperationProgress {
   }
 }
 
-/// Sets `value` and returns the old one.
+/// Sets `value` and returns the old value.
 ///
 /// The caller releases it after releasing its lock.
 private func exchange<Value>(_ value: inout Value, _ newValue: Value) -> Value {

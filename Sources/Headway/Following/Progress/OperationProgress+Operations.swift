@@ -108,7 +108,7 @@ extension Operation {
 }
 
 extension OperationProgress {
-  /// For the progress of a queue: whether operations count.
+  /// Whether operations count in the progress of a queue.
   ///
   /// Relaxed: if the total is set while operations run, the operations that start after it is seen are tracked.
   fileprivate var tracksOperations: Bool { hasTotal.load(ordering: .relaxed) }
@@ -127,7 +127,7 @@ extension OperationProgress {
     case counted
   }
 
-  /// For the progress of a queue: makes `child`, the progress of a running operation, count as a fraction of the
+  /// Makes `child`, the progress of a running operation, count in the progress of a queue as a fraction of the
   /// operation's units, unless it is already part of another progress.
   ///
   /// If this progress was cancelled, the cancellation applied to the operations at that time. It does not apply to this
@@ -172,7 +172,7 @@ extension OperationProgress {
     _ = old
   }
 
-  /// For the progress of a queue: counts the units of an operation as completed, because it has finished.
+  /// Counts the units of an operation that has finished as completed in the progress of a queue.
   ///
   /// - Returns: Whether this might have completed another hundredth.
   fileprivate func countUnit(of operation: Operation) -> Bool {

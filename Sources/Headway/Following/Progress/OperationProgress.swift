@@ -48,12 +48,12 @@ public final class OperationProgress: Sendable {
     var cancellationHandler: (@Sendable () -> Void)?
     var pausingHandler: (@Sendable () -> Void)?
     var resumingHandler: (@Sendable () -> Void)?
-    /// For the progress of a queue: cancels the running units that have no progress of their own.
+    /// Cancels the running units of a queue's progress that have no progress of their own.
     var unitCancellation: (@Sendable () -> Void)?
 
     var isFinished: Bool { total > 0 && completed >= total && !isOpen }
 
-    /// Whether it refers to parts or to user code.
+    /// Whether this state refers to parts or to user code.
     var hasReferences: Bool {
       !parts.isEmpty || !observers.isEmpty || cancellationHandler != nil || pausingHandler != nil
         || resumingHandler != nil || unitCancellation != nil
@@ -94,7 +94,7 @@ public final class OperationProgress: Sendable {
     hasTotal = Atomic(totalUnitCount > 0)
   }
 
-  /// Creates a progress that represents part of another.
+  /// Creates a progress that represents part of another progress.
   ///
   /// - Parameters:
   ///   - totalUnitCount: The number of units of work; 0 or less if unknown.
@@ -288,8 +288,8 @@ public final class OperationProgress: Sendable {
   /// O(*d*) in the number of ancestors, and O(*n*) in the number of observers, if these are notified.
   func notifyIfFurther() {
     report()
-    // One thread at a time notifies, so observers are called in order. It also notifies them of changes in the
-    // meantime.
+    // Only one thread notifies observers at a time, so they are called in order. It also notifies them of changes that
+    // other threads make in the meantime.
     let isNotifying = state.withLock { state in
       state.notifiesAgain = state.isNotifying
       defer { state.isNotifying = true }
@@ -350,7 +350,7 @@ public final class OperationProgress: Sendable {
   ///
   /// - Returns: False if they already have been.
   private func addWaiter(_ waiter: Waiter) -> Bool {
-    // A thread that has counted units might not have begun to notify.
+    // A thread that has counted units might not have begun to notify the observers.
     notifyIfFurther()
     return state.withLock { state in
       if state.isNotifying { state.waiters.append(waiter) }

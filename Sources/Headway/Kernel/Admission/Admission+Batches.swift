@@ -88,9 +88,9 @@ extension Admission {
   ///
   /// - Parameters:
   ///   - operation: The operation that has ended.
-  ///   - hasBegun: Whether it had been started. In that case, the results that its batch's thread had published before
-  ///     have been collected. If not, that thread may be publishing. It closes the batch itself when it finds that the
-  ///     operation has ended.
+  ///   - hasBegun: Whether the operation had been started. In that case, the results that its batch's thread had
+  ///     published before have been collected. If not, that thread may be publishing. It closes the batch itself when
+  ///     it finds that the operation has ended.
   mutating func detach(ended operation: Operation, hasBegun: Bool) {
     guard operation.admission.place == .taken else { return }
     if hasBegun {

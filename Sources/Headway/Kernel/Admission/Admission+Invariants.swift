@@ -90,10 +90,11 @@ extension Admission {
     var cancelledWithinLimitCount = 0
     var heldBackCount = 0
     var grantedCount = 0
-    /// The operations, except the barrier, and the ready ones, in the first segment (under -1) and in the later ones.
+    /// The operations except the barrier, and the ready operations, in the first segment (under -1) and in the later
+    /// segments.
     var unfinished: [Int: Int] = [:]
     var ready: [Int: Int] = [:]
-    /// The urgent ones among the ready ones.
+    /// The urgent operations among the ready operations.
     var urgent: [Int: UrgentCounts] = [:]
 
     mutating func note(_ operation: Operation, inLaterSegment position: Int?) {

@@ -25,7 +25,7 @@ struct UrgentCounts: Equatable {
 /// Operations and callers that wait for others without depending on them.
 ///
 /// An operation is *urgent* if its own quality of service, or the quality of a waiting operation or caller, is higher
-/// than the queue's. The admission raises the operations of the queue that an urgent one waits for:
+/// than the queue's. The admission raises the operations of the queue that an urgent operation waits for:
 ///
 /// - *Insertion order, barriers, and the whole queue.* With `.fifo`, these are all operations that were added before
 ///   the urgent one. With barriers, these are all operations before the last barrier that is not behind it. If a caller
@@ -123,7 +123,7 @@ extension Admission {
 
   // MARK: Earlier operations
 
-  /// Raises the operations that another one waits for, because of insertion order or a barrier.
+  /// Raises the operations that another operation waits for, because of insertion order or a barrier.
   ///
   /// - Parameters:
   ///   - operation: The operation, which was added or became more urgent.

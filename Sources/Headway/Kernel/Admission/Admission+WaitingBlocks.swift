@@ -29,7 +29,7 @@ extension Admission {
     reclaimBatches(lessUrgentThan: QueuePriority.normal.level)
   }
 
-  /// Makes operations of the first waiting blocks, if the first one precedes all ready operations.
+  /// Creates operations for the first waiting blocks, if the first block precedes all ready operations.
   ///
   /// Called before the next operation is taken from the ready ones.
   @inline(__always)
@@ -96,7 +96,7 @@ extension Admission {
     first.ready.count(workerClass) + (workerClass == placement.ownClass ? waitingBlocks.count : 0)
   }
 
-  /// How many operations and waiting blocks have this class or a less urgent one.
+  /// How many operations and waiting blocks have this class or a less urgent class.
   func readyCount(downFrom workerClass: WorkerClass) -> Int {
     let includesBlocks = !placement.ownClass.isMoreUrgent(than: workerClass)
     return first.ready.count(downFrom: workerClass) + (includesBlocks ? waitingBlocks.count : 0)

@@ -13,7 +13,8 @@ struct Inbox: ~Copyable {
 
   /// The maximum number of waiting additions.
   ///
-  /// The thread that adds another one empties the inbox, so no thread ever has to add many under the lock.
+  /// The thread that adds another operation empties the inbox, so no thread ever has to add many operations under the
+  /// lock.
   private static let capacity: UInt = 255
   private static let countShift = 48
   /// Bits that are 0 in every address: user space ends below them, and tagged pointers keep their tag above them.
@@ -99,7 +100,7 @@ enum Addition {
     }
     nonmutating set {
       switch self {
-      // The word might be that of a block. In that case, `next` is only read as a word, never used as a reference.
+      // The word might belong to a block. In that case, `next` is only read as a word, never used as a reference.
       case .operation(let operation):
         operation.next = UnsafeRawPointer(bitPattern: newValue).map { .fromOpaque($0) }
       case .block(let block): block.pointee.next = newValue

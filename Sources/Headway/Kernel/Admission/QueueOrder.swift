@@ -1,7 +1,7 @@
 /// How a queue chooses the next operation to start.
 public enum QueueOrder: Sendable, Hashable, CaseIterable {
-  /// Ready operations start by priority, and then in insertion order. As many run at a time as
-  /// ``OperationQueue/maxConcurrentOperationCount`` allows.
+  /// Ready operations start by priority, and then in insertion order. At most
+  /// ``OperationQueue/maxConcurrentOperationCount`` operations run at the same time.
   case priority
   /// Operations start one at a time, strictly in insertion order, as in a serial dispatch queue.
   ///

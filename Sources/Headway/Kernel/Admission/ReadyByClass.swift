@@ -23,7 +23,7 @@ struct ReadyByClass {
     }
   }
 
-  /// Returns how many operations have this class or a less urgent one.
+  /// Returns how many operations have this class or a less urgent class.
   @inline(__always)
   func count(downFrom workerClass: WorkerClass) -> Int {
     switch workerClass {

@@ -118,7 +118,7 @@ struct WaitingBlocks: ~Copyable {
   ///
   /// - Parameters:
   ///   - workerClass: The class to raise them to.
-  ///   - end: A number behind that of the last block.
+  ///   - end: A number that is greater than the number of the last block.
   mutating func raise(to workerClass: WorkerClass, before end: UInt64) {
     raisedClass = isRaised ? .moreUrgent(raisedClass, workerClass) : workerClass
     raisedEnd = end

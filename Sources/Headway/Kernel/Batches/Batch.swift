@@ -34,7 +34,7 @@ final class Batch: @unchecked Sendable {
   private static let exhausted = Int.max / 2
 
   private let items = UnsafeMutablePointer<OperationReference>.allocate(capacity: capacity)
-  /// Operations that the thread has continued with, each at its number among the finished ones.
+  /// Operations that the thread has continued with, each at its number among the finished operations.
   private let continued = UnsafeMutablePointer<OperationReference>.allocate(capacity: capacity)
   private let newlyReady = UnsafeMutablePointer<OperationReference>.allocate(capacity: newlyReadyCapacity)
 
@@ -84,7 +84,7 @@ final class Batch: @unchecked Sendable {
   private let readiedCount = Atomic<Int>(0)
   private(set) var collectedFinished = 0
   private var collectedNewlyReady = 0
-  /// How many newly ready operations have been noted, to be collected after the finished ones.
+  /// How many newly ready operations have been noted, to be collected after the finished operations.
   private var notedReadied = 0
   /// The current operation has left the queue but has not released its dependents.
   private let settles = Atomic<Bool>(false)
@@ -107,7 +107,7 @@ final class Batch: @unchecked Sendable {
   ///
   /// The queue removes the batch after it has collected the published results.
   private(set) var isEnded = false
-  /// The lowest level of priority among the operations in the batch, and the sequence number of the last one.
+  /// The lowest level of priority among the operations in the batch, and the sequence number of its last operation.
   private(set) var lowestLevel = 0
   private(set) var lastSequence: UInt64 = 0
   /// When the thread took the batch, in nanoseconds of uptime.

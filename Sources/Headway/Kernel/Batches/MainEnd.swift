@@ -20,8 +20,9 @@ struct MainEnd: ~Copyable {
   /// Returns how the current operation has ended in its ``Operation/main()``, or nil if it has not.
   mutating func takeSide() -> Side? { side.take() }
 
-  /// Notes that the thread leaves the batch, because the current operation, which it owns, did not end in its
-  /// ``Operation/main()``.
+  /// Notes that the thread leaves the batch, because the current operation did not end in its ``Operation/main()``.
+  ///
+  /// The thread owns the operation.
   mutating func leave(unfinished operation: OperationReference) { unfinished = operation }
 
   /// Returns the current operation if its ``Operation/main()`` has returned and the thread has not ended it.

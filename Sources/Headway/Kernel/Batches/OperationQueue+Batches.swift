@@ -144,7 +144,7 @@ extension OperationQueue {
 
   /// Closes a batch, then performs the effects that remain after the end of its last operation.
   ///
-  /// The thread holds nothing of the queue while it performs them.
+  /// While the thread performs them, it holds neither the lock nor a slot of the queue.
   private func performEffects(of operation: Operation, closing batch: Batch) {
     update(collectingBatches: true, leaving: &batch.effects) { $0.admission.close(batch) }
     // The operation and its work are released after the completion block has run, as between two operations.
@@ -159,7 +159,7 @@ extension OperationQueue {
 
   /// Releases an operation of a batch that has ended, its work, and everything that the thread has kept for it.
   ///
-  /// This happens before the thread runs another operation, which may wait for an object that the last one held.
+  /// This happens before the thread runs another operation, which may wait for an object that the last operation held.
   ///
   /// All of these releases can run user code, so they happen in different ways:
   ///
@@ -173,7 +173,7 @@ extension OperationQueue {
   /// - Parameters:
   ///   - reference: The operation that has ended.
   ///   - batch: The batch of the calling thread.
-  ///   - continues: Whether the thread has released the work of this operation and then begun the next one.
+  ///   - continues: Whether the thread has released the work of this operation and then begun the next operation.
   ///   - isLast: Whether the thread leaves the batch.
   /// - Returns: Whether the thread may continue with its batch.
   @inline(__always)

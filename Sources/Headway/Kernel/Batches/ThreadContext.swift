@@ -122,7 +122,7 @@ struct ThreadContext {
 
   /// Leaves the operation: the thread is inside no operation of its batch.
   ///
-  /// The last one may have been freed.
+  /// The operation may have been freed.
   mutating func leave() { operation = nil }
 
   /// Leaves the operation and the queue, between two operations of the batch.

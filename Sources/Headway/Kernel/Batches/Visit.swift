@@ -164,7 +164,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
       return .again
     }
     for isSecondTry in [false, true] {
-      // User objects must be released while the thread holds nothing of the queue.
+      // User objects must be released while the thread holds neither the lock nor a slot of the queue.
       if state.takeHasCollectedUserObjects() { return .again }
       if state.allowsBatches,
         state.admission.fill(

@@ -6,9 +6,9 @@ import Synchronization
 /// (`CAP_SYS_NICE`, or `RLIMIT_NICE`), the thread is given the nice value of the more urgent class until it begins
 /// another operation. Nothing else depends on that.
 ///
-/// A thread that raises another one holds the lock of that one's pool. It sets the bit of ``Worker/raisable``, and then
-/// the nice value. The worker's own thread changes the address. If it finds the bit, it takes the lock before it
-/// restores its nice value. As a result, the nice value is not lowered afterward.
+/// A thread that raises another thread holds the lock of that thread's pool. It sets the bit of ``Worker/raisable``,
+/// and then the nice value. The worker's own thread changes the address. If it finds the bit, it takes the lock before
+/// it restores its nice value. As a result, the nice value is not lowered afterward.
 ///
 /// The operation may have been raised earlier: other threads help with it, or it was raised while the thread was on its
 /// way. Therefore, the worker sets the address and then checks the operation, and a thread that raises the operation
@@ -31,7 +31,7 @@ extension Worker {
     switchOperation(to: operation, in: queue, looks: true)
   }
 
-  /// Notes that the thread has returned to the operation that it ran before another one.
+  /// Notes that the thread has returned to the operation that it ran before another operation.
   ///
   /// - Parameter operation: The value that ``switchOperation(to:in:)`` returned.
   func returnFromUserCode(to operation: OperationReference?) {

@@ -1,8 +1,8 @@
 /// The steps that follow changes and can run user code.
 ///
-/// A thread performs them when it holds no lock, and nothing that other threads wait for: user code can take a long
-/// time and can wait for anything. Code that changes something appends steps in any order. They are performed in one
-/// order: that of the properties of ``Steps``, with the completion block last. Add new kinds of steps here.
+/// A thread performs them when it holds neither a lock nor anything else that other threads wait for: user code can
+/// take a long time and can wait for anything. Code that changes something appends steps in any order. They are
+/// performed in the order of the properties of ``Steps``, with the completion block last. Add new kinds of steps here.
 ///
 /// See `Docs/decisions/0014-ends-before-observers.md`.
 struct Effects: ~Copyable {

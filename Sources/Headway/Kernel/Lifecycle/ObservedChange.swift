@@ -10,7 +10,7 @@ struct ObservedChange: Sendable {
   private let content: Content
   /// The change has been announced and has not happened yet.
   let isPrior: Bool
-  /// Observers are notified even if the value equals the last one, as key-value observing does for posted changes.
+  /// Observers are notified even if the value equals the last value, as key-value observing does for posted changes.
   private(set) var isPosted = false
 
   init(_ key: ObservedKey, _ value: (any Sendable)? = nil) {

@@ -25,14 +25,14 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   /// The first block, if ``Operation/hasBlock`` is true.
   ///
-  /// It stays here while it runs, until ``releaseWork()``, so that the objects that it captures are released after the
-  /// operation has ended.
+  /// The block stays here until ``releaseWork()``, even while it runs, so that the objects that it captures are
+  /// released after the operation has ended.
   ///
   /// Protected by the lock of the links. No function is called under that lock. There is one exception: if the
-  /// operation is not of a subclass, the thread that runs it uses the block without the lock, unless the flag
-  /// ``OperationWord/blocksWereRead`` is set. Any other thread sets that flag under the lock and reads the block only
-  /// if the operation had not begun by then. As a result, either the other thread sees that the operation has begun, or
-  /// the running thread sees that it must take the lock (`Models/block.pml`).
+  /// operation is not an instance of a subclass, the thread that runs it uses the block without the lock, unless the
+  /// flag ``OperationWord/blocksWereRead`` is set. Any other thread sets that flag under the lock and reads the block
+  /// only if the operation had not begun by then. As a result, either the other thread sees that the operation has
+  /// begun, or the running thread sees that it must take the lock (`Models/block.pml`).
   @exclusivity(unchecked) private final var first = FirstBlock()
 
   /// A structure that contains a block and can be exchanged.

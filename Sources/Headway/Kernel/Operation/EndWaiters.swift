@@ -1,6 +1,6 @@
 /// The goal of a waiter when an operation ends.
 ///
-/// Each goal includes the previous ones.
+/// Each goal includes the previous goals.
 enum WaitingGoal: Comparable {
   /// The operation has left its queue, and its dependents are counted down.
   ///

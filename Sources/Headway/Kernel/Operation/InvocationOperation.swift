@@ -68,7 +68,7 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Argument: S
       })
   }
 
-  /// The method that the operation calls; nil after it has been called, or if it never will be.
+  /// The method that the operation calls; nil after the method has been called, or if it never will be called.
   ///
   /// - Precondition: You set it to a method, not to nil, and before the operation starts.
   public var method: Method? {
@@ -86,7 +86,7 @@ public final class InvocationOperation<Target: AnyObject & Sendable, Argument: S
   }
 
   /// The value that the method returned, or the error that it threw; nil until the operation has run, or if it never
-  /// does.
+  /// runs.
   public var result: Result<Success, any Error>? { invocationState.withLock { $0.result } }
 
   /// Calls the method.

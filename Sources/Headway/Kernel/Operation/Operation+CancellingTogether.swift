@@ -1,10 +1,11 @@
 /// Cancels several operations and keeps operations that have not started from starting in the meantime.
 ///
-/// Cancelling an operation can run user code and can finish an operation, which makes room for another one. Therefore,
-/// before any user code runs, all of the operations are either cancelled or *stopped*. An operation is stopped if its
-/// class overrides ``Operation/cancel()``: the override must find it in its usual state, not cancelled. The operations
-/// of a group are stopped as well, because the group cancels them. A stopped operation waits as if it had another
-/// dependency for each call that has stopped it. If no override cancels it, the operation can start after these calls.
+/// Cancelling an operation can run user code and can finish an operation, which makes room for another operation.
+/// Therefore, before any user code runs, all of the operations are either cancelled or *stopped*. An operation is
+/// stopped if its class overrides ``Operation/cancel()``: the override must find it in its usual state, not cancelled.
+/// The operations of a group are stopped as well, because the group cancels them. A stopped operation waits as if it
+/// had another dependency for each call that has stopped it. If no override cancels it, the operation can start after
+/// these calls.
 extension Operation {
   /// Cancels operations together.
   package static func cancel(together operations: [Operation]) {

@@ -41,7 +41,7 @@ extension Operation {
   ///
   /// - Parameters:
   ///   - identifier: The identifier of the wait.
-  ///   - isAlone: False if the wait is part of another one, which is known.
+  ///   - isAlone: False if the wait is part of another wait, which is known.
   ///   - isOver: Returns whether the wait must end. Called when `endWait(_:)` can already find the wait.
   /// - Throws: `CancellationError` if the wait was ended, or the waiting task is cancelled.
   final func untilFinished(

@@ -161,7 +161,7 @@ open class Operation: @unchecked Sendable {
   /// The part of the description that names the operation inside this one that made it fail.
   var labelOfFailedMember: String? { nil }
 
-  /// Creates the operation's progress, which was requested, or returns an existing one.
+  /// Creates the operation's progress, which was requested, or returns the existing progress.
   func makeProgress() -> OperationProgress { makeProgress(totalUnitCount: 0) }
 
   /// Reports to the progress object, which has just become available, the progress that it has missed.
@@ -241,7 +241,7 @@ open class Operation: @unchecked Sendable {
 
   // MARK: Dependencies
 
-  /// The operations that must finish before this one is ready, in insertion order.
+  /// The operations that must finish before this operation is ready, in insertion order.
   ///
   /// Code that is called because the operation has finished can read them, for example to use the results of its
   /// inputs: the ``completionBlock``, observers, instruments, and the ``OperationQueueProtocol/failureHandler``. When
@@ -376,7 +376,7 @@ open class Operation: @unchecked Sendable {
 
   // MARK: Key-value observing
 
-  /// Returns the names of the properties that affect the value of another.
+  /// Returns the names of the properties that affect the value of another property.
   ///
   /// Override it in a class that computes some properties from others. When the class posts a change of a property by
   /// name, the properties that depend on it have changed as well:

@@ -1,6 +1,6 @@
 // See Docs/decisions/0007-open-members-and-extension-members.md.
 
-/// Members of Headway's operations that Foundation's do not have.
+/// Members of Headway's operations that Foundation's operations do not have.
 ///
 /// These members are in an extension of a protocol, so that a subclass can have members of the same names. Much code
 /// that was written for Foundation declares its own `error` or `progress`, which then hides the member here. A default
@@ -11,7 +11,7 @@ public protocol OperationProtocol: Operation {}
 
 extension Operation: OperationProtocol {}
 
-/// The error of Headway's operations, which Foundation's do not have.
+/// The error of Headway's operations, which Foundation's operations do not have.
 ///
 /// Every ``Operation`` conforms to this protocol. You don't need to implement anything.
 public protocol OperationErrorProtocol: AnyObject {

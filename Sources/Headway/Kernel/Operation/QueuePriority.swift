@@ -3,7 +3,7 @@
 /// The priority orders only the ready operations of one queue. An operation with unfinished dependencies waits,
 /// regardless of its priority. If one operation must follow another, use a dependency, not priorities.
 public enum QueuePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
-  /// Operations that start after all others.
+  /// Operations that start after all other operations.
   case veryLow = -8
   /// Operations that start after operations of normal priority.
   case low = -4
@@ -11,7 +11,7 @@ public enum QueuePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
   case normal = 0
   /// Operations that start before operations of normal priority.
   case high = 4
-  /// Operations that start before all others.
+  /// Operations that start before all other operations.
   case veryHigh = 8
 
   /// Creates a priority from any number, rounding toward `normal` to the nearest of the five priorities, as Foundation

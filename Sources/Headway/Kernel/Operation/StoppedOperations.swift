@@ -34,7 +34,9 @@ struct StoppedOperations {
 
   /// The operations of the queue, except jobs of tasks, in insertion order.
   private(set) var operations: [Operation] = []
-  /// With the way `cancel`, the operations that must still be cancelled, in insertion order.
+  /// The operations that must still be cancelled, in insertion order.
+  ///
+  /// Used only with ``Way/cancel``.
   private(set) var items: [Item] = []
   /// Blocks without operations that have left the queue.
   private var blocks: CancelledBlocks?

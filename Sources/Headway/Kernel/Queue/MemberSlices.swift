@@ -28,7 +28,7 @@ struct MemberSlices {
   /// - Parameters:
   ///   - members: The operations of the queue.
   ///   - count: The maximum number of operations to collect.
-  ///   - end: The number after that of the last operation to collect.
+  ///   - end: The number that follows the number of the last operation to collect.
   /// - Returns: Whether these were the last ones.
   mutating func appendNext(from members: Members, atMost count: Int, before end: UInt64 = .max) -> Bool {
     var position = next(in: members)

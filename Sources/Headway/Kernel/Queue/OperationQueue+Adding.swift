@@ -183,7 +183,7 @@ extension OperationQueue {
     }
     let reason =
       switch refusal.phase {
-      case .pending, .starting: "is in a queue already (or is twice in the list)"
+      case .pending, .starting: "is in a queue already (or occurs twice in the list)"
       case .executing: "is executing"
       case .finished: "has finished: an operation runs once, make a new one"
       }

@@ -199,11 +199,11 @@ struct QueueState: ~Copyable {
 
   /// The result of an addition without the inbox.
   enum Acceptance {
-    /// It is in the lists.
+    /// The operation is in the lists.
     case accepted
-    /// It ended before it was added. The caller must release it when no lock is held.
+    /// The operation ended before it was added. The caller must release the operation when no lock is held.
     case ended
-    /// The queue is closed. The caller must pass it to ``OperationQueue/reject(_:)-(OperationReference)``.
+    /// The queue is closed. The caller must pass the operation to ``OperationQueue/reject(_:)-(OperationReference)``.
     case rejected
   }
 

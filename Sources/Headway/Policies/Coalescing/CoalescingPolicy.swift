@@ -1,4 +1,4 @@
-/// Determines what happens if you add an operation while another one with the same key is waiting or running.
+/// Determines what happens if you add an operation while another operation with the same key is waiting or running.
 ///
 /// ```swift
 /// let page = queue.addTask(coalescing: addresses[0], by: .joinUnfinished) { try await fetch(addresses[0]) }
@@ -17,11 +17,11 @@ public enum CoalescingPolicy: Sendable, Hashable, Codable {
   ///
   /// At most one function per key runs at a time, if all calls with the key use this case or ``dropNew``.
   case joinUnfinished
-  /// The call adds a new operation and cancels the waiting one for all of its callers.
+  /// The call adds a new operation and cancels the waiting operation for all of its callers.
   ///
   /// A running operation continues.
   case replaceWaiting
-  /// The call adds a new operation and cancels the waiting or running one for all of its callers.
+  /// The call adds a new operation and cancels the waiting or running operation for all of its callers.
   ///
   /// The new function can begin before the cancelled one has returned.
   case replaceUnfinished

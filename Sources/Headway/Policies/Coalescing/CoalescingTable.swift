@@ -128,7 +128,7 @@ final class CoalescedWork: @unchecked Sendable {  // The lock of the keys protec
   ///
   /// Called under the lock.
   ///
-  /// - Returns: Whether it was the last caller. Then, the operation must be cancelled.
+  /// - Returns: Whether this was the last caller. Then, the operation must be cancelled.
   func leave() -> Bool {
     callerCount -= 1
     return callerCount == 0

@@ -127,7 +127,7 @@ struct BreakerState {
 
   /// Notes that an operation starts.
   ///
-  /// - Returns: Whether it is the probe.
+  /// - Returns: Whether the operation is the probe.
   mutating func noteStart(at now: ClockTime) -> Bool {
     if isForgettable(at: now) { phase = .closed(failureCount: 0) }
     // If an operation had its resources and its slot when the breaker opened, it is not a probe.

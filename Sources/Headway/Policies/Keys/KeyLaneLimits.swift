@@ -42,7 +42,7 @@ struct KeyLaneLimits {
 
   private var isFull: Bool { policy.maxConcurrentOperationCount.map { startedCount >= $0 } ?? false }
 
-  /// Whether no operation may start before another one ends.
+  /// Whether no operation may start before another operation ends.
   var waitsForEnd: Bool { isFull || breaker?.isProbing == true }
 
   /// Whether an operation may start now.
@@ -63,7 +63,7 @@ struct KeyLaneLimits {
     case rate
   }
 
-  /// The reason why no operation may start now, and when the next one may start, if that depends only on time.
+  /// The reason why no operation may start now, and when the next operation may start, if that depends only on time.
   mutating func obstacle() -> (obstacle: Obstacle, end: ClockTime?)? {
     if isFull, let limit = policy.maxConcurrentOperationCount {
       return (.count(running: startedCount, limit: limit), nil)
@@ -101,7 +101,7 @@ struct KeyLaneLimits {
   /// How an operation has started, which is needed when its result is noted.
   struct Start {
     fileprivate let breakerNumber: Int
-    /// Whether it is the probe of the circuit breaker.
+    /// Whether the operation that starts is the probe of the circuit breaker.
     fileprivate var isProbe: Bool
   }
 

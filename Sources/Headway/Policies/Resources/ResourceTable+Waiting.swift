@@ -69,7 +69,7 @@ extension ResourceTable {
 
   /// The level of quality of service that later requests, which wait for this one, have raised others to.
   ///
-  /// Only a request that waits again after it was withdrawn can have later ones.
+  /// Only a request that waits again after it was withdrawn can have later requests.
   func levelBehind(_ gate: ResourceGate) -> Int {
     guard gate.requestNumber != 0 else { return 0 }
     var level: UInt8 = 0

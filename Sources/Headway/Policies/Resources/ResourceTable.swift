@@ -13,7 +13,7 @@
 struct ResourceTable {
   /// The table of the process.
   ///
-  /// The lock can be taken under that of a queue. Nothing is called under it.
+  /// The lock can be acquired under the lock of a queue. No function is called under it.
   static let shared = Guarded(ResourceTable())
 
   private var lastNumber: UInt64 = 0
@@ -22,7 +22,7 @@ struct ResourceTable {
 
   /// Gives a request its resources if they are available; otherwise, does nothing.
   ///
-  /// - Returns: Whether it has them.
+  /// - Returns: Whether the request has its resources.
   func acquireIfAvailable(_ gate: ResourceGate) -> Bool {
     open(gate)
     // Otherwise, the caller can't raise the operation.
@@ -33,7 +33,8 @@ struct ResourceTable {
 
   /// Gives a request its resources, or makes it wait.
   ///
-  /// - Returns: Whether it has them. If not, ``release(_:)`` or ``withdraw(_:)`` of another request returns it later.
+  /// - Returns: Whether the request has its resources. If not, ``release(_:)`` or ``withdraw(_:)`` of another request
+  ///   returns the request later.
   mutating func acquire(_ gate: ResourceGate) -> Bool {
     open(gate)
     if grant(gate) { return true }

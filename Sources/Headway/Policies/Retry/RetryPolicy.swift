@@ -16,7 +16,7 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
     /// The first pause has the length `initialDelay`, and each later pause is `factor` times as long as the previous
     /// one, up to `maxDelay`.
     case exponential(initialDelay: Duration, factor: Double, maxDelay: Duration)
-    /// The pauses have these lengths, and the last one repeats.
+    /// The pauses have these lengths, and the last pause repeats.
     case custom([Duration])
   }
 
@@ -33,13 +33,13 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
     case proportional(Double)
   }
 
-  /// The maximum number of attempts, including the first one.
+  /// The maximum number of attempts, including the first attempt.
   public var maxAttemptCount: Int
   /// How long the pauses are.
   public var backoff: Backoff
-  /// How random their length is.
+  /// How random the length of a pause is.
   public var jitter: Jitter
-  /// The maximum time from the beginning of the first attempt to the beginning of the last one; nil for no limit.
+  /// The maximum time from the beginning of the first attempt to the beginning of the last attempt; nil for no limit.
   ///
   /// If a pause would end after this time, or if this time has passed when the operation can continue, there is no
   /// further attempt.
@@ -57,10 +57,10 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   /// Creates a policy.
   ///
   /// - Parameters:
-  ///   - maxAttemptCount: The maximum number of attempts, including the first one.
+  ///   - maxAttemptCount: The maximum number of attempts, including the first attempt.
   ///   - backoff: How long the pauses are.
   ///   - jitter: How random their length is.
-  ///   - maxElapsedTime: The maximum time from the beginning of the first attempt to the beginning of the last one.
+  ///   - maxElapsedTime: The maximum time from the beginning of the first attempt to the beginning of the last attempt.
   ///   - maxRequestedDelay: The longest pause that an error may request.
   ///   - keepsSlot: Whether the operation keeps its concurrency slot and its resources during a pause.
   /// - Precondition: `maxAttemptCount` is 1 or more, no duration is negative, a factor is 1 or more, and a list of
@@ -84,7 +84,7 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   /// Pauses of one length, without jitter.
   ///
   /// - Parameters:
-  ///   - maxAttemptCount: The maximum number of attempts, including the first one.
+  ///   - maxAttemptCount: The maximum number of attempts, including the first attempt.
   ///   - delay: The length of each pause.
   /// - Returns: A policy with constant pauses.
   public static func constant(maxAttemptCount: Int, delay: Duration) -> RetryPolicy {
@@ -94,7 +94,7 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   /// Pauses that double, with full jitter.
   ///
   /// - Parameters:
-  ///   - maxAttemptCount: The maximum number of attempts, including the first one.
+  ///   - maxAttemptCount: The maximum number of attempts, including the first attempt.
   ///   - initialDelay: The maximum length of the first pause.
   ///   - maxDelay: The maximum length of any pause.
   /// - Returns: A policy with exponential pauses.

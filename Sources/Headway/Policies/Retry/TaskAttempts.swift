@@ -71,7 +71,7 @@ final class TaskAttempts: Sendable {
     }
   }
 
-  /// Records the error of an attempt and returns the pause before the next one, or nil if there is none.
+  /// Records the error of an attempt and returns the pause before the next attempt, or nil if there is none.
   private func delay(after error: any Error, attempt: Int, elapsed: Duration) -> Duration? {
     // A cancelled task does not try again, whatever it throws.
     let isCancelled = Task.isCancelled

@@ -1,9 +1,9 @@
 /// Converts the instants of a clock to times that never go back.
 ///
-/// If the clock goes back, the times continue from the last one. Several threads read the clock, and then note the
-/// instant under a lock, in any order. The clock has gone back if the instant is earlier than an instant that was known
-/// before the thread read the clock. If other threads have detected this in the meantime, the instant might be from
-/// before the change, so the thread reads the clock again.
+/// If the clock goes back, the times continue from the last time that was read. Several threads read the clock, and
+/// then note the instant under a lock, in any order. The clock has gone back if the instant is earlier than an instant
+/// that was known before the thread read the clock. If other threads have detected this in the meantime, the instant
+/// might be from before the change, so the thread reads the clock again.
 struct ClockReading<Instant: InstantProtocol> where Instant.Duration == Duration {
   /// The instant at time 0.
   private var origin: Instant

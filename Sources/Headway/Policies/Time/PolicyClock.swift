@@ -141,8 +141,8 @@ extension AlarmThread: AlarmDriver {
 /// Tasks that sleep on a clock, one at a time.
 ///
 /// The times equal the clock's until the clock goes back, for example because it follows the time of day. The times
-/// then continue from the last one, as if no time had passed: see ``ClockReading``. While a task sleeps, the clock is
-/// read periodically, because nothing else would detect that the task sleeps too long.
+/// then continue from the last time that was read, as if no time had passed: see ``ClockReading``. While a task sleeps,
+/// the clock is read periodically, because nothing else would detect that the task sleeps too long.
 private final class SleepingTasks<UserClock: Clock>: AlarmDriver where UserClock.Duration == Duration {
   private struct Sleeper {
     let identifier: UInt64

@@ -83,11 +83,11 @@ final class FeedExamination: Headway.Operation, @unchecked Sendable {
 
   private var missingFiles: [FeedIssue] {
     var missing = GTFSSchema.unmetRequirements(for: present).map { requirement in
-      fileIssue(.error, "missing_required_file", requirement.description, "the file is required, and not there")
+      fileIssue(.error, "missing_required_file", requirement.description, "the required file is missing")
     }
     if !present.contains("feed_info.txt") {
       missing.append(
-        fileIssue(.warning, "missing_recommended_file", "feed_info.txt", "the file is recommended, and not there"))
+        fileIssue(.warning, "missing_recommended_file", "feed_info.txt", "the recommended file is missing"))
     }
     return missing
   }
@@ -101,7 +101,7 @@ final class FeedExamination: Headway.Operation, @unchecked Sendable {
       return table.columns.filter { $0.isRequired && !names.contains($0.name) }.map { column in
         let file = GTFSSchema.fileName(forTable: table.name)
         return fileIssue(
-          .error, "missing_required_column", file, "the column \(column.name) is required, and not there")
+          .error, "missing_required_column", file, "the required column \(column.name) is missing")
       }
     }
   }

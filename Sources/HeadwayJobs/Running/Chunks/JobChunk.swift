@@ -2,7 +2,7 @@
 public struct JobChunk: Hashable, Sendable {
   /// The maximum number of jobs, from 1 to ``JobCommand/maxChangedCount``.
   public var count: Int
-  /// How long the worker waits for further jobs after it has found one; not negative.
+  /// How long the worker waits for further jobs after it has found a job; not negative.
   ///
   /// If more jobs wait than one call can run, further calls follow without a pause.
   public var wait: Duration

@@ -16,7 +16,7 @@ extension WorkerSession {
   /// - Parameters:
   ///   - place: The last queue that was read; nil to begin. Each call reads one page and continues while pages contain
   ///     new queues. The next call reads the next page.
-  ///   - isComplete: Whether all pages are read, from the first one.
+  ///   - isComplete: Whether all pages are read, from the first page.
   /// - Throws: ``JobError``.
   func findQueues(after place: inout String?, isComplete: Bool) async throws {
     guard !patterns.isEmpty else { return }

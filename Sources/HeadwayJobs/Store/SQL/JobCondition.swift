@@ -7,13 +7,13 @@
 ///
 /// A database uses an index of such a condition only for statements that contain the same text.
 @_spi(JobStore) public enum JobCondition {
-  /// Jobs that are not ready: held, scheduled and retrying ones.
+  /// Jobs that are not ready: held, scheduled and retrying jobs.
   public static let isUnready = "state < \(JobState.waiting.rawValue)"
-  /// Jobs that wait for a time: scheduled and retrying ones.
+  /// Jobs that wait for a time: scheduled and retrying jobs.
   public static let waitsForTime = "state BETWEEN \(JobState.scheduled.rawValue) AND \(JobState.retrying.rawValue)"
-  /// Unfinished jobs that a ``JobChange`` can change, and that can miss their deadline: all that don't run.
+  /// Unfinished jobs that a ``JobChange`` can change, and that can miss their deadline: all jobs that don't run.
   public static let isChangeable = "state < \(JobState.running.rawValue)"
-  /// Unfinished jobs that keep the place of a serial key: all except held ones.
+  /// Unfinished jobs that keep the place of a serial key: all except held jobs.
   public static let hasSerialPlace = "state > \(JobState.held.rawValue)"
   /// Finished jobs that have failed or were cancelled.
   public static let isUnsuccessful = "state > \(JobState.succeeded.rawValue)"

@@ -1,6 +1,6 @@
 import Headway
 
-/// The job rows in a database: unfinished jobs are in one table, finished ones in another.
+/// The job rows in a database: unfinished jobs are in one table, and finished jobs in another.
 @_spi(JobStore) public enum JobRow {
   /// The columns that both tables have.
   public static let common = [

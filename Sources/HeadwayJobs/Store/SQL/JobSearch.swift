@@ -1,4 +1,4 @@
-/// Finds the newest jobs of a filter and reads a limited number of rows.
+/// Finds the newest jobs that match a filter and reads a limited number of rows.
 ///
 /// If few jobs have the requested states, or have ended in the requested time, indexes find them. Otherwise, rows are
 /// read in ID order, up to ``JobSelection/maxRowCount``.

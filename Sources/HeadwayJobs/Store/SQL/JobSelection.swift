@@ -1,4 +1,4 @@
-/// The jobs of a filter in a database.
+/// The jobs in a database that match a filter.
 ///
 /// Tags and labels are part of the encoded settings, so a job that meets the condition in SQL might not match the
 /// filter.

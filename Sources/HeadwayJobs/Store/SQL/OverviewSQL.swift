@@ -50,7 +50,7 @@ enum OverviewSQL {
 
   /// The number of jobs of each queue in a part, up to a limit; by the index of the part.
   ///
-  /// Each step of the recursion finds the next queue in the index, and skips the jobs of the last one.
+  /// Each step of the recursion finds the next queue in the index, and skips the jobs of the previous queue.
   static func counts(of part: JobPart) -> String {
     """
     WITH RECURSIVE q(queue) AS (

@@ -20,7 +20,7 @@
     }
   }
 
-  /// Returns the schedule of a name.
+  /// Returns the schedule with the given name.
   ///
   /// The definition replaces a stored one that can't be read.
   public func schedule(_ name: String, orWith definition: ScheduleDefinition?) throws -> ScheduleRecord? {

@@ -29,7 +29,7 @@
   /// Definitions of schedules that were decoded before the transaction.
   var knownDefinitions: ScheduleRow.KnownDefinitions { get }
 
-  /// Reads the jobs of a filter and locks their rows if transactions overlap.
+  /// Reads the jobs that match a filter and locks their rows if transactions overlap.
   var reader: Reader { get }
 
   /// Executes a statement and returns its rows.
@@ -42,7 +42,7 @@
   ///   - sql: The text of the statement.
   ///   - elements: The elements to execute it for.
   ///   - write: Binds the values of an element.
-  ///   - constants: Binds the values that follow those of the elements.
+  ///   - constants: Binds the values that follow the values of the elements.
   ///   - read: Reads a row.
   /// - Throws: The error of the database.
   /// - Returns: The value that `read` returns for each row.
@@ -167,7 +167,7 @@
     }
   }
 
-  /// Returns the job that holds each key, or nil if none does.
+  /// Returns the job that holds each key, or nil if no job holds it.
   public func holders(of keys: [UniqueKey], _ sql: String) throws -> [JobID?] {
     func find(_ keys: [String], _ sql: String, _ constants: (inout Values) -> Void) throws -> [[UInt8]: JobID] {
       guard !keys.isEmpty else { return [:] }

@@ -1,4 +1,4 @@
-/// A store in an SQL database, which reads by the statements of HeadwayJobs.
+/// A store in an SQL database, which reads with the statements of HeadwayJobs.
 @_spi(JobStore) public protocol SQLJobStore: JobStoreBackend {
   /// Reads the state at one moment.
   ///
@@ -37,7 +37,7 @@
     return jobs
   }
 
-  /// Returns the IDs of jobs, newest first, without reading many others.
+  /// Returns the IDs of jobs, newest first, without reading many other jobs.
   ///
   /// - Parameters:
   ///   - filter: The jobs to find.
@@ -98,7 +98,7 @@
   /// Whether the store keeps statistics: true.
   public var keepsStatistics: Bool { true }
 
-  /// Returns what has happened to the jobs in a time until now.
+  /// Returns the activity of the jobs in a span of time that ends now.
   ///
   /// If no worker has merged the activity of many transactions, this function merges it, up to a limit. A connection
   /// that can't write returns only part of the activity in this case.

@@ -1,6 +1,6 @@
 import Headway
 
-/// The parts of statements that find jobs which differ between databases.
+/// The database-specific parts of statements that find jobs.
 @_spi(JobStore) public protocol SearchStatements {
   /// The columns of the table of unfinished jobs that ``JobRow/read(_:)`` expects.
   static var unfinishedColumns: String { get }

@@ -28,7 +28,7 @@
 }
 
 @_spi(JobStore) extension [StoreMigration] {
-  /// The number of the tables that this version of Headway creates.
+  /// The schema version that this version of Headway creates.
   public var version: Int64 { last?.number ?? 0 }
 
   /// Returns the migrations that tables need.

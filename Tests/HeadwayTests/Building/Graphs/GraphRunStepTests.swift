@@ -3,7 +3,7 @@ import Testing
 @testable import Headway
 
 /// The steps of the threads that take part in a run of a graph, in the order that the test examines.
-@Suite("Steps of runs of graphs", .hangLimit) struct GraphRunStepTests {
+@Suite("Individual steps of graph runs", .hangLimit) struct GraphRunStepTests {
   private let executor = GatedExecutor()
   private let graph: OperationGraph
   private let operation: GraphOperation
@@ -61,7 +61,8 @@ import Testing
     #expect(executor.waitingCount == 0)
   }
 
-  @Test("T2: a helper that makes way leaves no request behind if the run ends in the meantime") func makesWay() {
+  @Test("T2: a helper that makes way for other work leaves no request behind if the run ends in the meantime")
+  func makesWay() {
     let (isCounted, isBusy) = (run.addParticipant(), run.becomeBusy())
     #expect(isCounted && isBusy)
     executor.beforeNextRequest { [run] in

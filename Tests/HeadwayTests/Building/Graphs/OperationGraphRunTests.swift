@@ -64,7 +64,7 @@ import Testing
     #expect(record.events == ["before"] + Array(repeating: "node", count: 12) + ["after"])
   }
 
-  @Test("a graph runs in the main queue, on the main thread alone", arguments: [1, 3])
+  @Test("a graph in the main queue runs only on the main thread", arguments: [1, 3])
   func mainQueue(_ limit: Int) async throws {
     let ran = Atomic(0)
     let graph = try rows { _ in
@@ -162,7 +162,7 @@ import Testing
     #expect(operation.outcome.isCancelled && operation.error == nil)
   }
 
-  @Test("a graph that is cancelled before its start runs nothing and can run again later")
+  @Test("a graph that is cancelled before it starts runs no nodes, and can run again later")
   func cancelledBefore() throws {
     let ran = Atomic(0)
     let graph = try rows { _ in ran.add(1, ordering: .relaxed) }
@@ -176,7 +176,7 @@ import Testing
     #expect(ran.load(ordering: .relaxed) == 12)
   }
 
-  @Test("with a limit of 1, a node that cancels the operation is the last one to begin")
+  @Test("with a limit of 1, a node that cancels the operation is the last node to begin")
   func cancellingItself() throws {
     let ran = Atomic(0)
     let graph = try rows { context in if ran.add(1, ordering: .relaxed).newValue == 5 { context.operation.cancel() } }
@@ -211,7 +211,7 @@ import Testing
     if case .failure? = operation.outcome {} else { Issue.record("\(String(describing: operation.outcome))") }
   }
 
-  @Test("a running block can read that another one has failed") func failingBeside() throws {
+  @Test("a running block can read that another block has failed") func failingBeside() throws {
     let isRunning = Gate()
     let graph = try OperationGraph { graph in
       graph.addNode("slow") { (context: OperationGraph.Context) in
@@ -231,7 +231,7 @@ import Testing
 
   // MARK: Progress and times
 
-  @Test("progress counts nodes") func progress() throws {
+  @Test("the progress counts the nodes") func progress() throws {
     let graph = try rows { context in
       let progress = context.operation.progress
       // Its own node has not been counted, but at some time before, each node of the row before has.
@@ -251,7 +251,7 @@ import Testing
     _ = token
   }
 
-  @Test("progress that is first requested after the end has counted the nodes") func lateProgress() throws {
+  @Test("a progress that is first read after the graph has finished has counted all nodes") func lateProgress() throws {
     let operation = try OperationGraph { graph in
       for _ in 0..<12 { graph.addNode {} }
     }.makeOperation()
@@ -259,7 +259,7 @@ import Testing
     #expect(operation.progress.isFinished && operation.progress.completedUnitCount == 12)
   }
 
-  @Test("times are recorded if requested") func times() throws {
+  @Test("the times of the nodes are recorded if requested") func times() throws {
     let graph = try OperationGraph { graph in
       let first = graph.addNode("first") {}
       graph.addNode("\"second\"\\\n", after: [first]) {}

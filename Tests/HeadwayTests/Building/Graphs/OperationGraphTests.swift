@@ -63,7 +63,7 @@ import Testing
     #expect(ran.load(ordering: .relaxed) == 1)
   }
 
-  @Test("an edge that is added twice changes nothing") func doubleEdge() throws {
+  @Test("adding an edge a second time changes nothing") func doubleEdge() throws {
     let record = EventRecorder<Int>()
     let graph = try OperationGraph { graph in
       let first = graph.addNode { record.record(0) }
@@ -74,7 +74,7 @@ import Testing
     #expect(record.events == [0, 1])
   }
 
-  @Test("a graph can have edges to nodes that were added before") func backwards() throws {
+  @Test("a node can have an edge to a node that was added earlier") func backwards() throws {
     let record = EventRecorder<Int>()
     let graph = try OperationGraph { graph in
       let nodes = (0..<100).map { number in graph.addNode { record.record(number) } }
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test("a run reuses the counters of one that has ended") func reuse() throws {
+  @Test("a run reuses the counters of a run that has ended") func reuse() throws {
     let graph = try OperationGraph { graph in graph.addNode {} }
     graph.makeOperation(maxConcurrentNodeCount: 1).start()
     let first = try #require(graph.recycledRuns.take())
@@ -191,7 +191,7 @@ import Testing
     #expect(graph.recycledRuns.take() == nil)
   }
 
-  @Test("a graph runs concurrently with itself") func sideBySide() throws {
+  @Test("several runs of a graph can run concurrently") func sideBySide() throws {
     let meeting = Meeting(of: 3)
     let ran = Atomic(0)
     let graph = try OperationGraph { graph in
@@ -252,7 +252,7 @@ import Testing
     #expect(elsewhere.load(ordering: .relaxed) == 0)
   }
 
-  @Test("a node that becomes ready while all others wait for it runs on another thread") func waiting() throws {
+  @Test("a node that becomes ready while all other nodes wait for it runs on another thread") func waiting() throws {
     for _ in 0..<200 {
       let opened = Gate()
       let graph = try OperationGraph { graph in
@@ -269,7 +269,7 @@ import Testing
 
   enum ForeignUse: String, CaseIterable, Codable, Sendable { case predecessor, edge, name, description }
 
-  @Test("using a node of another graph is a programmer's error", arguments: ForeignUse.allCases)
+  @Test("using a node of another graph is a programming error", arguments: ForeignUse.allCases)
   func foreignNode(use: ForeignUse) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [use] in
       var nodes: [OperationGraph.Node] = []

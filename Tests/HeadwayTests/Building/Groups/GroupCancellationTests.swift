@@ -84,7 +84,7 @@ import Testing
     #expect(endless.isCancelled && endless.isFinished)
   }
 
-  @Test("B4, K2: observers and handlers can wait for a cancelled group, or for the operations of a failed one")
+  @Test("B4, K2: observers and handlers can wait for a cancelled group, or for the operations of a failed group")
   func observersWait() async throws {
     let (begun, waited, handled) = (Gate(), Gate(), Gate())
     let endless = AsynchronousOperation()
@@ -128,7 +128,7 @@ import Testing
     withExtendedLifetime((token, ofCount)) {}
   }
 
-  @Test("B4, K2: the observers of the last operation are notified even if those of the group block")
+  @Test("B4, K2: observers of the last operation are notified even if observers of the group block")
   func lastObservers() async {
     let (goOn, told) = (Gate(), Gate())
     let member = BlockOperation {}
@@ -156,7 +156,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("B4, C5, Q9: cancelled operations of a group that have cancellation code run where the group would")
+  @Test("B4, C5, Q9: a group's cancelled operations with cancellation code run where the group would run")
   func cancelledElsewhere() async throws {
     final class OwnStart: Operation, @unchecked Sendable {
       let wasHere = Gate()

@@ -27,7 +27,8 @@ import Testing
     #expect(events.events == ["before", "first", "second", "after"])
   }
 
-  @Test("B4: a group without operations, and one that is started manually, finish") func edges() async throws {
+  @Test("B4: a group without operations finishes, and so does a group that is started manually")
+  func edges() async throws {
     let queue = OperationQueue()
     let empty = GroupOperation()
     try await queue.run(empty)
@@ -71,7 +72,7 @@ import Testing
     try await many.untilAllOperationsAreFinished()
   }
 
-  @Test("B4: operations can be added to a running group from anywhere, and it never ends before they do")
+  @Test("B4: operations can be added to a running group from anywhere, and the group never ends before them")
   func grows() async throws {
     let count = Counter()
     @Sendable func spread(_ depth: Int) {
@@ -165,7 +166,7 @@ import Testing
     #expect(other.isCancelled)
   }
 
-  @Test("B4, P3, P5: the operations run at the quality of service of the group, and are raised with it")
+  @Test("B4, P3, P5: a group's operations run at the group's quality of service, and are raised with the group")
   func quality() async throws {
     let queue = OperationQueue()
     let (reached, gate) = (Gate(), Gate())
@@ -187,9 +188,8 @@ import Testing
     try await queue.run(urgent)
   }
 
-  @Test("B4, Q9: the operations of a group run where the queue that runs the group runs its operations") func executor()
-    async
-  {
+  @Test("B4, Q9: a group's operations run on the same threads or dispatch queue as its queue's operations")
+  func executor() async {
     let queue = OperationQueue()
     let executor = StepExecutor()
     executor.control(queue)

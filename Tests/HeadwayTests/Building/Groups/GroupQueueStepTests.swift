@@ -4,7 +4,7 @@ import Testing
 @testable import Headway
 
 /// A thread that closes the queue of a group, while others add.
-@Suite("Steps of closing a group", .hangLimit) struct GroupQueueStepTests {
+@Suite("Individual steps of closing a group", .hangLimit) struct GroupQueueStepTests {
   private let queue = GroupQueue()
   private let closed = EventRecorder<Int>()
 
@@ -14,7 +14,8 @@ import Testing
     }
   }
 
-  @Test("B4: a queue is not closed if an addition has begun since it was seen to be empty") func addedMeanwhile() {
+  @Test("B4: a group's queue is not closed if an addition has begun since the queue was found empty")
+  func addedMeanwhile() {
     let added = Gate()
     queue.executor = VisitExecutor()
     let operation = AsynchronousOperation()
@@ -32,7 +33,8 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("B4: a thread that adds closes the queue if closing was left to it") func postponed() {
+  @Test("B4: a thread that adds an operation closes the queue if another thread has left the closing to it")
+  func postponed() {
     let isBegun = queue.beginAddition()
     #expect(isBegun)
     close()

@@ -4,7 +4,7 @@ import HeadwayTestSupport
 import Synchronization
 import Testing
 
-@Suite("Results", .hangLimit) struct OperationResultsTests {
+@Suite("Results of operations", .hangLimit) struct OperationResultsTests {
   @Test("B3, Q13: results arrive in input order, or as soon as they are available")
   func order() async throws {
     let queue = OperationQueue(limit: 4)
@@ -26,7 +26,7 @@ import Testing
     #expect(all == expected)
   }
 
-  @Test("B3: an available result does not wait for an earlier one, unless the order matters")
+  @Test("B3: an available result does not wait for an earlier result, unless the order matters")
   func asTheyCome() async throws {
     let queue = OperationQueue()
     let (entered, late) = AsyncStream.makeStream(of: Void.self)
@@ -106,10 +106,8 @@ import Testing
     }
   }
 
-  @Test("B3, B5: in order, an error immediately cancels later operations, and is thrown in its turn")
-  func errorInOrder()
-    async throws
-  {
+  @Test("B3, B5: with ordered results, an error immediately cancels later operations, and is thrown in its turn")
+  func errorInOrder() async throws {
     let queue = OperationQueue()
     let (first, isLast) = (Gate(), Gate())
     let results = queue.results(of: 1...3) { number in
@@ -146,7 +144,7 @@ import Testing
     #expect(all == [1, 2, 3, 4, nil, nil])
   }
 
-  @Test("B3, B5: of several copies of an iterator, one throws the error", arguments: [true, false])
+  @Test("B3, B5: if an iterator has several copies, exactly one copy throws the error", arguments: [true, false])
   func errorOfCopies(isInOrder: Bool) async {
     let queue = OperationQueue(limit: 8)
     for _ in 0..<50 {
@@ -170,7 +168,7 @@ import Testing
     }
   }
 
-  @Test("B3, B4: a loop over results in a group can be left while the group ends") func insideGroup() async throws {
+  @Test("B3, B4: a loop over results in a group can exit while the group ends") func insideGroup() async throws {
     for _ in 0..<50 {
       let group = GroupOperation(name: "group")
       let inner = group.operationQueue
@@ -199,7 +197,7 @@ import Testing
     for task in tasks { #expect(try await task.value == 3) }
   }
 
-  @Test("B3: an error of the inputs is thrown after the results of earlier ones", arguments: [true, false])
+  @Test("B3: an error that the inputs throw is rethrown after the results of earlier inputs", arguments: [true, false])
   func failingInputs(isInOrder: Bool) async throws {
     let inputs = AsyncThrowingStream<Int, any Error> { stream in
       for number in 0..<10 { stream.yield(number) }

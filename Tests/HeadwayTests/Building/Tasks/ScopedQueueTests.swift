@@ -4,7 +4,7 @@ import Testing
 
 @testable import Headway
 
-@Suite("Ends of scopes", .hangLimit) struct ScopedQueueTests {
+@Suite("How scopes end", .hangLimit) struct ScopedQueueTests {
   private struct Failure: Error {}
 
   /// Has its own code to run when it is cancelled.

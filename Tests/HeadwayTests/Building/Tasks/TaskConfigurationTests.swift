@@ -4,7 +4,7 @@ import Testing
 
 @testable import Headway
 
-@Suite("Configuring tasks", .hangLimit) struct TaskConfigurationTests {
+@Suite("Configuration of tasks", .hangLimit) struct TaskConfigurationTests {
   private struct Failure: Error {}
 
   @Test("B3: a task is added with its name, priority, quality of service and dependencies") func settings() async throws
@@ -71,7 +71,7 @@ import Testing
     #expect(order.events == ["high", "normal", "low"])
   }
 
-  @Test("B3, D2, D3: a task runs after a dependency that failed or was cancelled if it requires only completion")
+  @Test("B3, D2, D3: a task that requires only completion runs even if its dependency failed or was cancelled")
   func requirement() async throws {
     let queue = OperationQueue()
     let failed = queue.addTask { () async throws -> String in throw Failure() }
@@ -129,7 +129,9 @@ import Testing
     #expect(sum.value == 1_000 && most.events.max() ?? 0 <= 3)
   }
 
-  @Test("Q13, Q17: a cancelled producer adds nothing, and one of a closed queue receives an error")
+  @Test(
+    "Q13, Q17: a cancelled producer adds nothing, and a waiting producer receives an error when its queue is closed"
+  )
   func refused() async throws {
     let queue = OperationQueue()
     queue.maxOperationCount = 1

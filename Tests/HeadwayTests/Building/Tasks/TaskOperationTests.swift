@@ -11,7 +11,7 @@ import Testing
     @TaskLocal static var number = 0
   }
 
-  @Test("B3: a task operation returns its value, even to a dependent, without suspending there")
+  @Test("B3: a dependent of a task operation can read its value without suspending")
   func value() async throws {
     let queue = OperationQueue()
     let page = queue.addTask { 20 }
@@ -90,7 +90,7 @@ import Testing
     #expect(!other.isCancelled && other.error is CancellationError)
   }
 
-  @Test("W3: a task that stops waiting for the value does not affect the operation") func stopsWaiting() async throws {
+  @Test("W3: if a task stops waiting for the value, the operation continues") func stopsWaiting() async throws {
     let queue = OperationQueue()
     let gate = Gate()
     let operation = queue.addTask {
@@ -158,7 +158,7 @@ import Testing
     #expect(try await onMain.value == 3)
   }
 
-  @Test("B3: an operation releases its captures after its end, or when it is freed without running")
+  @Test("B3: an operation releases its captures after it ends, or when it is freed without running")
   func released() async throws {
     final class Captured: Sendable {}
     func expectRelease(after use: (TaskOperation<Void>) async throws -> Void) async rethrows {
@@ -186,7 +186,7 @@ import Testing
     #expect(captured.object == nil)
   }
 
-  @Test("W3: run waits for the end, returns the value or throws, and is cancelled with its task")
+  @Test("W3: run() waits until the operation has finished, returns its value or throws, and is cancelled with its task")
   func run() async throws {
     let queue = OperationQueue()
     try await queue.run(BlockOperation {})
@@ -266,7 +266,7 @@ import Testing
     #expect(try await OperationQueue().concurrentMap([Int]()) { $0 } == [])
   }
 
-  @Test("C7: the first error ends a map and its other calls; so does cancelling it")
+  @Test("C7: the first error, or a cancellation, ends a map and its other calls")
   func mapEnds() async throws {
     let queue = OperationQueue()
     let running = Counter()
@@ -372,7 +372,7 @@ import Testing
     #expect(begun.value == 4)
   }
 
-  @Test("B3, Q3: an operation ends when its last job has returned, whatever else its threads do for an actor")
+  @Test("B3, Q3: an operation ends when its last job has returned, even if its thread then runs an actor's jobs")
   func endsAfterLastJob() async throws {
     actor Shared {
       func hold(_ entered: Gate, _ goOn: Gate) {

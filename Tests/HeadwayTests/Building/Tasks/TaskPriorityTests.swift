@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("P5, W3: an operation that a task waits for runs at least at the task's priority, escalated or not")
+  @Test("P5, W3: an operation that a task waits for runs at least at the task's priority, even an escalated priority")
   func priorityOfWaiter() async throws {
     let queue = OperationQueue(name: "tidying up", qualityOfService: .background)
     queue.isSuspended = true
@@ -113,7 +113,7 @@ import Testing
     try await task.value
   }
 
-  @Test("P5, B4: a group passes on the priority of its waiter, running or not")
+  @Test("P5, B4: a group passes the priority of its waiter on to its operations, before and after it starts")
   func group() async throws {
     let (queue, begun) = (OperationQueue(), Counter())
     for isRunning in [true, false] {

@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test("Q14: the same holds if events are first requested while a batch runs", arguments: [1, 5, 30])
+  @Test("Q14: this order holds even if the first listener is added while a batch runs", arguments: [1, 5, 30])
   func lateListener(
     position: Int
   ) async {
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(
-    "Q5, Q14: a dependent in another queue finds the operation neither in its queue nor unrecorded",
+    "Q5, Q14: when a dependent in another queue starts, the operation has left its queue and is recorded",
     arguments: Kind.allCases, [false, true])
   func otherQueue(kind: Kind, isListenedTo: Bool) async {
     let (queue, other) = (OperationQueue(), OperationQueue())

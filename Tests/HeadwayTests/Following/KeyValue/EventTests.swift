@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("Q14: a listener that begins while operations run receives the events from then on") func late() async {
+  @Test("Q14: a listener that is added while operations run receives the events from then on") func late() async {
     let queue = OperationQueue()
     for _ in 0..<50 {
       let operations = (0..<100).map { _ in BlockOperation {} }

@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("Q20: an instrument is called when an operation is added (in the caller's context), starts and finishes")
+  @Test("Q20: an instrument is called when an operation is added (in the caller's context), starts, and finishes")
   func calls() async throws {
     let (queue, witness) = (OperationQueue(), Witness())
     queue.failureHandler = { _, _ in }
@@ -91,7 +91,7 @@ import Testing
       ])
   }
 
-  @Test("Q20: each operation that was added is reported as finished once, whatever happens to it")
+  @Test("Q20: each added operation is reported as finished exactly once, no matter how it ends")
   func conservation() async throws {
     for seed in 0..<20 {
       var generator = SeededGenerator(seed: UInt64(seed))
@@ -164,7 +164,7 @@ import Testing
       ])
   }
 
-  @Test("Q20: an instrument that is added while operations run follows those that are added later")
+  @Test("Q20: an instrument that is added while operations run follows only operations that are added later")
   func late() async throws {
     let (queue, witness, gate) = (OperationQueue(maxConcurrentOperationCount: 1), Witness(), Gate())
     let first = BlockOperation(name: "first") { gate.wait() }
@@ -226,7 +226,7 @@ import Testing
     #expect(first.calls.count == 8 && second.calls.count == 4)
   }
 
-  @Test("Q20: a removed instrument follows no further operations, but those that it follows already until the end")
+  @Test("Q20: a removed instrument follows no new operations, but follows its current ones until they finish")
   func removal() async throws {
     let (queue, first, second) = (OperationQueue(), Witness(), Witness())
     queue.isSuspended = true

@@ -74,7 +74,8 @@ import Testing
     withExtendedLifetime((ofCancellation, ofLimit)) {}
   }
 
-  @Test("K1: an observer is notified of a noncomparable value that changes while it is added") func incomparable() {
+  @Test("K1: an observer is notified of a change of a noncomparable value while the observer is being added")
+  func incomparable() {
     final class Changing: Operation, @unchecked Sendable {
       let answer = Mutex<@Sendable () -> Int>({ 0 })
       let whileAsked = Mutex<(@Sendable () -> Void)?>(nil)
@@ -100,7 +101,8 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("K1, K2: an observer that is added before the end is notified of it, at any time") func addedBesideTheEnd() {
+  @Test("K1, K2: an observer that is added before the operation has finished is notified when it finishes")
+  func addedBesideTheEnd() {
     for _ in 0..<200 {
       let operation = AsynchronousOperation()
       operation.start()
@@ -170,7 +172,7 @@ import Testing
     withExtendedLifetime((ofPriority, ofDependencies)) {}
   }
 
-  @Test("K2: a prior observer that is added late is notified of each later change before it happens, and of no other")
+  @Test("K2: a prior observer that is added late is notified of each later change before it occurs, and of no other")
   func prior() {
     final class OwnState: Operation, @unchecked Sendable {
       private let phase = Atomic(0)

@@ -68,7 +68,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("K1: all observable properties of a queue") func queueKeys() {
+  @Test("K1: all documented properties of a queue are observable") func queueKeys() {
     let executor = StepExecutor()
     let queue = OperationQueue()
     executor.control(queue)
@@ -226,7 +226,8 @@ import Testing
     }
   }
 
-  @Test("W2: this holds even if another thread is inside an observer at that time") func toldByAnotherThread() {
+  @Test("W2: observers have been notified even if another thread is inside an observer at that time")
+  func toldByAnotherThread() {
     let (inside, goOn) = (Gate(), Gate())
     let operation = AsynchronousOperation()
     let told = EventRecorder<String>()
@@ -257,7 +258,8 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("K3: states yields the current state and each later one, and ends after finished") func states() async {
+  @Test("K3: the sequence of states contains the current and each later state, and ends after “finished”")
+  func states() async {
     let executor = StepExecutor()
     let queue = OperationQueue()
     executor.control(queue)
@@ -274,7 +276,8 @@ import Testing
     #expect(await states.next() == nil)
   }
 
-  @Test("K3: states never misses the end, whenever the iteration starts") func statesRace() async {
+  @Test("K3: the sequence of states never misses the end, no matter when the iteration starts") func statesRace() async
+  {
     let queue = OperationQueue()
     for _ in 0..<500 {
       let operation = BlockOperation {}

@@ -4,7 +4,7 @@ import Testing
 @testable import Headway
 
 @Suite("List of observers", .hangLimit) struct ObserverListTests {
-  @Test("O8: an observer that is added while the last ones are notified of the end is not kept")
+  @Test("O8: an observer that is added while the last observers are notified of the end is not kept")
   func addedAfterTheEnd() {
     final class Handler: Sendable {}
     let operation = BlockOperation {}

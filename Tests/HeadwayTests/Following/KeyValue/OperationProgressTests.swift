@@ -29,7 +29,7 @@ import Testing
     #expect(queue.progress.isFinished && queue.progress.fractionCompleted == 1)
   }
 
-  @Test("Q10: a progress that is first read before the start counts with its fraction", arguments: [1, -1])
+  @Test("Q10: a progress that is first read before its operation starts counts with its fraction", arguments: [1, -1])
   func before(limit: Int) {
     let queue = Self.tracked(total: 2, limit: limit)
     let (operation, begun, go) = Self.heldOperation()
@@ -62,7 +62,9 @@ import Testing
     #expect(queue.progress.completedUnitCount == 1, "a unit is not counted twice")
   }
 
-  @Test("Q10: cancelling a queue's progress cancels running operations, with or without one", arguments: [false, true])
+  @Test(
+    "Q10: cancelling a queue's progress cancels running operations, with or without their own progress",
+    arguments: [false, true])
   func cancelled(isAskedFor: Bool) {
     let queue = Self.tracked(total: 2)
     let (running, begun, go) = Self.heldOperation()
@@ -129,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("Q10: a progress that is part of another is never part of a queue's progress") func foreign() {
+  @Test("Q10: a progress that is part of another progress is never part of a queue's progress") func foreign() {
     let queue = Self.tracked(total: 1)
     let whole = OperationProgress(totalUnitCount: 1)
     let operation = BlockOperation {}
@@ -140,7 +142,7 @@ import Testing
     #expect(queue.progress.completedUnitCount == 1 && whole.fractionCompleted == 0.9)
   }
 
-  @Test("Q10: a progress that is read late reflects that the queue's was paused or cancelled") func late() {
+  @Test("Q10: a progress that is read late reflects that the queue's progress was paused or cancelled") func late() {
     let queue = Self.tracked(total: 2)
     let (operation, begun, go) = Self.heldOperation()
     queue.addOperation(operation)
@@ -153,7 +155,8 @@ import Testing
     #expect(queue.progress.completedUnitCount == 1)
   }
 
-  @Test("Q10: a progress that is first read after the end is not part of a queue's progress") func after() {
+  @Test("Q10: a progress that is first read after its operation has finished is not part of the queue's progress")
+  func after() {
     let queue = Self.tracked(total: 2)
     let operation = BlockOperation {}
     queue.addOperations([operation], waitUntilFinished: true)
@@ -162,7 +165,7 @@ import Testing
     #expect(queue.progress.fractionCompleted == 0.5 && queue.progress.completedUnitCount == 1)
   }
 
-  @Test("Q10: the progress of an operation that is part of another stays so, and the operation counts as one unit")
+  @Test("Q10: an operation's progress that has another parent keeps its parent, and the operation counts as one unit")
   func partOfAnother() {
     let queue = Self.tracked(total: 1)
     let whole = OperationProgress(totalUnitCount: 10)
@@ -240,7 +243,8 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("Q10: a negative count decreases; below 0 the progress is indeterminate") func countsDown() {
+  @Test("Q10: adding a negative count decreases the progress; below 0, the progress is indeterminate") func countsDown()
+  {
     let progress = OperationProgress(totalUnitCount: 10)
     progress.completeUnits(4)
     progress.completeUnits(-3)

@@ -10,15 +10,17 @@ import Testing
     try await expectAsynchronous(KeyPathOperation())
   }
 
-  @Test("O3: the same with strings") func strings() async throws {
+  @Test("O3: an asynchronous operation can post its changes by name: isExecuting, isFinished")
+  func strings() async throws {
     try await expectAsynchronous(StringOperation(keys: ("isExecuting", "isFinished")))
   }
 
-  @Test("O3: the same with the names of the properties without the prefix is") func names() async throws {
+  @Test("O3: an asynchronous operation can post its changes by name without the prefix “is”: executing, finished")
+  func names() async throws {
     try await expectAsynchronous(StringOperation(keys: ("executing", "finished")))
   }
 
-  @Test("O3: a final class can override the properties, too") func finalClass() async throws {
+  @Test("O3: a final class can override the properties of an asynchronous operation") func finalClass() async throws {
     try await expectAsynchronous(FinalOperation())
   }
 
@@ -212,7 +214,8 @@ import Testing
     #expect(result.message.contains("is not ready"))
   }
 
-  @Test("O2: no readiness is lost if many threads post it concurrently") func readinessFromManyThreads() {
+  @Test("O2: no change of readiness is lost if many threads post changes concurrently") func readinessFromManyThreads()
+  {
     for _ in 0..<50 {
       let queue = OperationQueue()
       let operation = HeldOperation()

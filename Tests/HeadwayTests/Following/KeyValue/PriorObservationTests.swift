@@ -25,7 +25,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("K1: for a posted change, it is called when the subclass announces the change") func announced() {
+  @Test("K1: for a posted change, a prior observer is called when the subclass announces the change") func announced() {
     final class Levelled: Headway.Operation, @unchecked Sendable {
       private(set) var level = 0
       func set(_ level: Int) {
@@ -47,7 +47,7 @@ import Testing
     withExtendedLifetime((token, other)) {}
   }
 
-  @Test("K1: changes posted by name, and changes of queues") func names() {
+  @Test("K1: a prior observer is called for changes that are posted by name, and for changes of queues") func names() {
     final class Posting: AsynchronousOperation, @unchecked Sendable {
       func post() {
         willChangeValue(forKey: "isReady")

@@ -5,7 +5,7 @@ import Testing
 @testable import Headway
 
 /// A thread that reads part of a progress while another thread changes that part.
-@Suite("Steps of progress", .hangLimit) struct ProgressStepTests {
+@Suite("Individual steps of progress reports", .hangLimit) struct ProgressStepTests {
   private func hasNote(_ part: OperationProgress) -> Bool { part.hasReported.load(ordering: .relaxed) }
 
   // Thread X reads the whole. Thread Y changes the part and has the part's lock:
@@ -14,7 +14,7 @@ import Testing
   //                                        Y: changes the part
   //     X: reads the part
   //                                        Y: reports the part, which has no note
-  @Test("Q10: the note of a part is cleared before the part is read") func clearsFirst() {
+  @Test("Q10: the note that a part has reported is cleared before the part is read") func clearsFirst() {
     let whole = OperationProgress(totalUnitCount: 1)
     let part = OperationProgress(totalUnitCount: 10, parent: whole, pendingUnitCount: 1)
     part.completedUnitCount = 1

@@ -127,7 +127,8 @@ import Testing
     token.invalidate()
   }
 
-  @Test("Q10: observers are notified at most 100 times, however many threads complete units") func toldRarelyByMany() {
+  @Test("Q10: observers are notified at most 100 times, regardless of how many threads complete units")
+  func toldRarelyByMany() {
     let queue = OperationQueue(limit: 8)
     queue.progress.totalUnitCount = 20_000
     let told = EventRecorder<Int>()
@@ -252,7 +253,7 @@ import Testing
     #expect(progress.completedUnitCount == 40_000 && progress.isFinished)
   }
 
-  @Test("Q10: cancel, pause, and resume call their handlers once, including those of children") func handlers() {
+  @Test("Q10: cancel, pause, and resume call each handler once, including the handlers of children") func handlers() {
     let record = EventRecorder<String>()
     func observe(_ progress: OperationProgress, as name: String) {
       progress.cancellationHandler = { record.record("\(name) cancelled") }
@@ -296,7 +297,7 @@ import Testing
     #expect(progress.isFinished)
   }
 
-  @Test("Q10: the last call of a handler that pauses or resumes decides, and parts agree") func veto() {
+  @Test("Q10: the last pause or resume that a handler calls takes effect, and the parts follow it") func veto() {
     let whole = OperationProgress(totalUnitCount: 2)
     let part = OperationProgress(totalUnitCount: 1, parent: whole, pendingUnitCount: 1)
     whole.pausingHandler = { [unowned whole] in whole.resume() }

@@ -8,7 +8,7 @@ import Testing
 
 /// Each test has its own process: a trace includes all queues of the process and keeps operation errors.
 @Suite("Traces", .hangLimit) struct TraceTests {
-  /// The operations of the queue with a name.
+  /// Returns the operations of the queue with the given name.
   private static func operations(of name: String, in recording: TraceRecording) -> [TraceRecording.Operation] {
     recording.operations.filter { $0.queue.map { recording.queues[$0].name } == name }
   }
@@ -236,7 +236,7 @@ import Testing
     }
   }
 
-  @Test("Q19: a cancelled operation is shown only if it was added, and a running one is shown")
+  @Test("Q19: a cancelled operation is shown only if it was added, and a running operation is shown")
   func cancelledAlone() async {
     await #expect(processExitsWith: .success) {
       let (queue, started, end) = (OperationQueue(name: "trace alone"), Gate(), Gate())
@@ -325,7 +325,7 @@ import Testing
     }
   }
 
-  @Test("Q19: a trace keeps no operation after its end")
+  @Test("Q19: a trace retains no operation that has ended")
   func release() async {
     await #expect(processExitsWith: .success) {
       final class Witness: Sendable {
@@ -383,7 +383,7 @@ import Testing
     }
   }
 
-  @Test("Q19: a second trace, or one without capacity, is a programmer's error; a trace ends when it is released")
+  @Test("Q19: a second trace, or a trace without capacity, is a programming error; releasing a trace ends it")
   func misuse() async {
     await #expect(processExitsWith: .failure) {
       let trace = Trace.start()

@@ -3,7 +3,7 @@ import Testing
 @testable import Headway
 
 /// The classes of workers that the admission issues tickets for.
-@Suite("Steps of the admission", .hangLimit) struct AdmissionStepTests {
+@Suite("Individual steps of the admission", .hangLimit) struct AdmissionStepTests {
   /// Has its own code for a cancellation.
   private final class OwnFinish: AsynchronousOperation, @unchecked Sendable {
     override var isFinished: Bool { super.isFinished }

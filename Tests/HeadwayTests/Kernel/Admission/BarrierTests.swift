@@ -54,7 +54,8 @@ import Testing
   }
 
   @Test(
-    "Q8: a barrier waits for a running operation, and holds back later ones, however urgent", arguments: Kind.allCases)
+    "Q8: a barrier waits for a running operation, and holds back later operations, no matter how urgent",
+    arguments: Kind.allCases)
   func holdsBack(kind: Kind) {
     guard kind != .serial && kind != .underlyingSerial else { return }
     let queue = kind.makeQueue()
@@ -108,7 +109,7 @@ import Testing
     #expect(record.events == [1, 2, 3])
   }
 
-  @Test("Q8: an operation before the barrier that depends on a later one waits with the barrier until it is cancelled")
+  @Test("Q8: an operation that precedes a barrier and depends on a later operation waits until it is cancelled")
   func dependencyAcross() {
     let queue = OperationQueue()
     let record = EventRecorder<Int>()
@@ -251,7 +252,7 @@ import Testing
     #expect(Set(order).isSuperset(of: [1, 3, 5, 7]))
   }
 
-  @Test("Q8: a barrier cancelled by another barrier, and all barriers cancelled by cancelAllOperations()")
+  @Test("Q8: another barrier can cancel a barrier, and cancelAllOperations() cancels all barriers")
   func cancelledFromInside() {
     let queue = OperationQueue()
     let end = queue.occupy()

@@ -4,7 +4,7 @@ import Testing
 @testable import Headway
 
 /// Operations that are pushed to the inbox between two steps of a thread that has the queue's lock.
-@Suite("Steps of the inbox", .hangLimit) struct InboxStepTests {
+@Suite("Individual steps of the inbox", .hangLimit) struct InboxStepTests {
   private func isServed(_ queue: OperationQueue) -> Bool { queue.state.withLock { $0.servesInbox } }
 
   @Test("Q1: an operation that is pushed while the inbox stops being served is accepted")

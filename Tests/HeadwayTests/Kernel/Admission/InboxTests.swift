@@ -5,7 +5,8 @@ import Testing
 @testable import Headway
 
 @Suite("Inbox", .hangLimit) struct InboxTests {
-  @Test("Q1: the inbox returns operations in the order of pushing, and owns them until then") func order() {
+  @Test("Q1: the inbox returns operations in the order in which they were pushed, and owns them until then")
+  func order() {
     let inbox = Inbox()
     let census = Crowd()
     var taken: [String] = []

@@ -56,7 +56,7 @@ import Testing
     #expect(record.numbers == Array(0..<2_000))
   }
 
-  @Test("Q12: no operation overtakes an earlier one that is not ready; a cancelled one holds nothing up")
+  @Test("Q12: no operation overtakes an earlier operation that is not ready, unless the earlier one is cancelled")
   func notReady() {
     let queue = OperationQueue(order: .fifo)
     let executor = StepExecutor()
@@ -132,7 +132,7 @@ import Testing
     #expect(record.events == [0, 1, 2])
   }
 
-  @Test("Q12: the limit is always 1, and a queue returns its order") func limit() {
+  @Test("Q12: the limit is always 1, and the order of a queue can be read") func limit() {
     let queue = OperationQueue(order: .fifo)
     #expect(queue.maxConcurrentOperationCount == 1 && queue.order == .fifo)
     queue.maxConcurrentOperationCount = 4
@@ -149,7 +149,7 @@ import Testing
     #expect(OperationQueue().order == .priority && OperationQueue.main.order == .priority)
   }
 
-  @Test("Q12, D6, Q14: the diagnosis names the operation before; a cycle through insertion order is found")
+  @Test("Q12, D6, Q14: the diagnosis names the previous operation, and a cycle through insertion order is found")
   func diagnosis() {
     let queue = OperationQueue(name: "line", order: .fifo)
     let (first, second, third) = (
@@ -179,7 +179,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("Q12, C5: all operations are cancelled, and later ones run") func cancelling() {
+  @Test("Q12, C5: after all operations are cancelled, operations that are added later run") func cancelling() {
     let queue = OperationQueue(order: .fifo)
     let record = Unprotected()
     let end = queue.occupy()
@@ -191,7 +191,7 @@ import Testing
     #expect(record.numbers == [-1])
   }
 
-  @Test("Q12: many threads add, cancel, and change dependencies; the operations of each run in its order")
+  @Test("Q12: if many threads add, cancel, and link operations, each thread's operations run in its order")
   func storm() {
     let seed = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
     print("Order: HEADWAY_STRESS_SEED=\(seed)")

@@ -20,7 +20,9 @@ import Testing
     #expect(BlockOperation {}.queuePriority == .normal)
   }
 
-  @Test("P2: ready operations start by priority, those of equal priority in insertion order", arguments: 1...5)
+  @Test(
+    "P2: ready operations start by priority, and operations of equal priority start in insertion order",
+    arguments: 1...5)
   func order(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let queue = OperationQueue(limit: 1)
@@ -69,7 +71,7 @@ import Testing
     #expect(record.events == Array(0..<9))
   }
 
-  @Test("P2: a change while the operation waits takes effect", arguments: ["limit 1", "suspended"])
+  @Test("P2: changing the priority of a waiting operation takes effect", arguments: ["limit 1", "suspended"])
   func change(kind: String) {
     let queue = OperationQueue(limit: 1)
     let record = EventRecorder<Int>()
@@ -89,7 +91,8 @@ import Testing
     #expect(record.events == [4, 2, 5, 1, 3, 0])
   }
 
-  @Test("P2: a change before the operation is ready takes effect when it becomes ready") func changeBeforeReady() {
+  @Test("P2: changing the priority of an operation that is not ready takes effect when it becomes ready")
+  func changeBeforeReady() {
     let queue = OperationQueue(limit: 1)
     let record = EventRecorder<Int>()
     let end = queue.occupy()

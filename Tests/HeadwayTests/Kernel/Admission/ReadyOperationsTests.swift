@@ -30,7 +30,9 @@ import Testing
     }
   }
 
-  @Test("P2: inserting, removing, and appending in any order preserves priority and order", arguments: 1...500)
+  @Test(
+    "P2: operations are ordered by priority and insertion after any insertions, removals, and additions",
+    arguments: 1...500)
   func random(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     // The numbers in each segment are greater than the numbers in the segment before. Within a segment, they are in any

@@ -17,7 +17,7 @@ import Testing
     queue.state.withLock { $0.admission.waitingBlocks.count }
   }
 
-  @Test("P2, Q5: blocks run in insertion order among other operations, after those of a higher priority")
+  @Test("P2, Q5: blocks and operations run in insertion order, after operations of a higher priority")
   func order() {
     let queue = suspendedQueue()
     queue.maxConcurrentOperationCount = 1
@@ -69,7 +69,7 @@ import Testing
     #expect(listed.allSatisfy { $0.isFinished && !$0.isCancelled })
   }
 
-  @Test("Q5: a snapshot lists the first blocks, and makes no other operations") func snapshot() {
+  @Test("Q5: a snapshot lists the first blocks, and creates operations only for them") func snapshot() {
     let queue = suspendedQueue()
     for _ in 0..<1_000 { queue.addOperation {} }
     let before = waitingCount(queue)
@@ -92,7 +92,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("Q8: a barrier starts after the blocks that were added before it, and before those added after it")
+  @Test("Q8: a barrier starts after the blocks that precede it, and before the blocks that follow it")
   func barrier() {
     let queue = suspendedQueue()
     let ran = EventRecorder<Int>()
@@ -133,7 +133,9 @@ import Testing
     #expect(census.eventuallyEmpty())
   }
 
-  @Test("P5: blocks are raised for a caller that waits for the queue, and later ones are not", arguments: [0, 10])
+  @Test(
+    "P5: blocks are raised for a caller that waits for the queue, but blocks that are added later are not",
+    arguments: [0, 10])
   func raised(meanwhile count: Int) {
     let queue = suspendedQueue()
     for _ in 0..<100 { queue.addOperation {} }

@@ -57,7 +57,7 @@ import Testing
     #expect(queue.operationCount == 0 && census.now == 0)
   }
 
-  @Test("O2, Q2: an operation that continues leaves its batch and counts separately; other threads run the rest")
+  @Test("O2, Q2: an operation that continues after main() leaves its batch; other threads run the rest of the batch")
   func goesOn() {
     queue.maxConcurrentOperationCount = 2
     let census = Crowd()
@@ -113,7 +113,7 @@ import Testing
     gate.open()
   }
 
-  @Test("O2: an operation of a batch that ends before its start never runs, not even the first one")
+  @Test("O2: an operation of a batch that ends before it starts never runs, not even the first operation")
   func endedBefore() {
     let census = Crowd()
     let operations = (0..<5).map { number in
@@ -134,7 +134,7 @@ import Testing
     #expect(order.events == ["1", "3", "4"] && operations.allSatisfy { $0.isFinished } && queue.operationCount == 0)
   }
 
-  @Test("O2: an operation ends a later one of its batch") func endsNext() {
+  @Test("O2: an operation ends a later operation of its batch") func endsNext() {
     let next = Work { [order] _ in order.record("never") }
     queue.addOperation(
       Work { operation in
@@ -186,7 +186,7 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("B5: an error from main() or finish(throwing:) finishes the operation, in a batch as elsewhere") func fails() {
+  @Test("B5: an error from main() or finish(throwing:) finishes the operation, in a batch or outside") func fails() {
     let thrown = Work { _ in throw Mishap(name: "thrown") }
     let said = Work { $0.finish(throwing: Mishap(name: "said")) }
     let recorded = Work { $0.recordError(Mishap(name: "recorded")) }
@@ -200,7 +200,7 @@ import Testing
     #expect(dependent.isCancelled && order.events == [] && queue.operationCount == 0)
   }
 
-  @Test("K1, D1, O6: observers, dependents, and completion blocks of an operation that finishes in main()")
+  @Test("K1, D1, O6: an operation that finishes in main() notifies observers, dependents, and its completion block")
   func notifies() {
     let operation = Work { [order] operation in
       operation.finish()
@@ -223,7 +223,8 @@ import Testing
     token.invalidate()
   }
 
-  @Test("P2: after an operation that continued, such operations run separately for a while") func alone() {
+  @Test("P2: after an operation has continued after main(), operations that can end later run separately for a while")
+  func alone() {
     var going: [Work] = []
     for _ in 0..<Admission.mostAlone + 2 {
       let operation = Work { [order] operation in order.record("\(place(of: operation))") }

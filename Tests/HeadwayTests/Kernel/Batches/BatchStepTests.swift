@@ -4,7 +4,7 @@ import Testing
 @testable import Headway
 
 /// The steps of a batch's thread, interleaved with the steps of a thread that has the queue's lock.
-@Suite("Steps of batches", .hangLimit) struct BatchStepTests {
+@Suite("Individual steps of batches", .hangLimit) struct BatchStepTests {
   private let queue = OperationQueue()
   private let executor = VisitExecutor()
 
@@ -60,7 +60,7 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("Q5, O8: while a thread lists the operations of a batch, the batch's thread releases none without the lock")
+  @Test("Q5, O8: while a thread lists the operations of a batch, the batch's thread releases them only under the lock")
   func pinned() {
     let (first, second) = addTwo()
     let thread = SteppedBatch(of: queue, atMost: 2)
@@ -82,8 +82,8 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("Q3, T2: a thread that leaves its batch for user code sees that the rest was reclaimed") func looksAsItLeaves()
-  {
+  @Test("Q3, T2: a thread that leaves its batch to run user code detects that the rest was reclaimed")
+  func looksAsItLeaves() {
     let (first, second) = addTwo()
     let thread = SteppedBatch(of: queue, atMost: 2)
     thread.begin(first)
@@ -115,7 +115,8 @@ import Testing
     #expect(queue.operations == [second])
   }
 
-  @Test("Q5, O8: a batch's thread checks whether it is pinned after it has published") func looksAfterPublishing() {
+  @Test("Q5, O8: a batch's thread publishes its results, and then checks whether the batch is pinned")
+  func looksAfterPublishing() {
     let counts = EventRecorder<Int>()
     // While it runs, another thread makes the batch keep the operations that end from then on.
     queue.addOperation { [queue] in queue.state.withLock { $0.admission.batches.forEach { $0.watch() } } }
@@ -146,7 +147,8 @@ import Testing
     deinit { freed() }
   }
 
-  @Test("Q5, D1: a thread runs no user code between an operation and the one that it continues with") func continued() {
+  @Test("Q5, D1: a thread runs no user code between an operation and the operation that it continues with")
+  func continued() {
     let (operation, dependent, isExecuting) = (BlockOperation {}, BlockOperation {}, EventRecorder<Bool>())
     do {
       // Another thread collects at that moment and closes the batch if its thread is outside.

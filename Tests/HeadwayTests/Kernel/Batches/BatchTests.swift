@@ -58,7 +58,8 @@ import Testing
     #expect(ran.events == ["first", "urgent", "0", "1", "2", "3"])
   }
 
-  @Test("P2: a waiting operation that becomes more urgent overtakes them, too") func raisedWaiting() {
+  @Test("P2: a waiting operation that becomes more urgent overtakes operations that were taken but not started")
+  func raisedWaiting() {
     let others = (0..<4).map { operation("\($0)") }
     let late = operation("late")
     fill(operation("first") { late.queuePriority = .high }, and: others)
@@ -67,7 +68,8 @@ import Testing
     #expect(ran.events == ["first", "late", "0", "1", "2", "3"])
   }
 
-  @Test("P2: a more urgent dependent of an operation of the run overtakes them, too") func urgentDependent() {
+  @Test("P2: a more urgent dependent of an operation in the batch overtakes operations that were taken but not started")
+  func urgentDependent() {
     let others = (0..<4).map { operation("\($0)") }
     let urgent = operation("urgent")
     urgent.queuePriority = .high
@@ -98,7 +100,7 @@ import Testing
     #expect(others[1].isFinished && queue.operationCount == 0)
   }
 
-  @Test("C6: cancelling all operations from inside a run leaves none behind") func allCancelled() {
+  @Test("C6: cancelling all operations from an operation of a batch leaves none behind") func allCancelled() {
     let others = (0..<4).map { operation("\($0)") }
     fill(operation("first") { [queue] in queue.cancelAllOperations() }, and: others)
     run()
@@ -123,7 +125,7 @@ import Testing
     #expect(ran.events == ["first", "0", "1", "2", "3"])
   }
 
-  @Test("Q5: in the middle of a run, the queue contains the operations that have not finished") func exact() {
+  @Test("Q5: while a batch runs, the queue contains the operations that have not finished") func exact() {
     let others = (0..<8).map { operation("\($0)") }
     let wrong = Mutex(0)
     let all = (0..<8).map { number in
@@ -140,7 +142,7 @@ import Testing
     #expect(wrong.withLock { $0 } == 0)
   }
 
-  @Test("K2: an observer that is added in the middle is notified of each change of the count") func observed() {
+  @Test("K2: an observer that is added while a batch runs is notified of each change of the count") func observed() {
     let counts = Mutex<(values: [Int], token: KeyValueObservation?)>(([], nil))
     let others = (0..<8).map { operation("\($0)") }
     let first = operation("first") { [queue] in
@@ -157,7 +159,7 @@ import Testing
     counts.withLock { $0 }.token?.invalidate()
   }
 
-  @Test("Q10: a total that is set in the middle counts each operation that starts later") func progress() {
+  @Test("Q10: a total that is set while a batch runs counts each operation that starts later") func progress() {
     let others = (0..<8).map { operation("\($0)") }
     let first = operation("first") { [queue] in queue.progress.totalUnitCount = 1_000 }
     fill(first, and: others)
@@ -180,7 +182,7 @@ import Testing
     #expect(ran.events == ["first", "0", "1", "2", "3", "barrier", "late"])
   }
 
-  @Test("Q8, P2: operations after a cancelled barrier overtake less urgent ones") func cancelledBarrier() {
+  @Test("Q8, P2: operations that follow a cancelled barrier overtake less urgent operations") func cancelledBarrier() {
     let others = (0..<4).map { operation("\($0)") }
     let late = operation("late")
     late.queuePriority = .high

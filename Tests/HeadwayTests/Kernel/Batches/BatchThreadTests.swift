@@ -5,13 +5,13 @@ import Testing
 @testable import Headway
 
 /// Runs on the pool's threads.
-@Suite("Runs on threads", .hangLimit) struct BatchThreadTests {
+@Suite("Batches on threads", .hangLimit) struct BatchThreadTests {
   /// Adds operations that do nothing, so that threads take many at a time.
   private func warmUp(_ queue: OperationQueue) {
     for _ in 0..<300 { queue.addOperation {} }
   }
 
-  @Test("W2, Q5: after a wait for an operation of a run, it is no longer in the queue") func exact() {
+  @Test("W2, Q5: after a wait for an operation of a batch, the operation is no longer in the queue") func exact() {
     let queue = OperationQueue()
     for round in 0..<200 {
       let operations = (0..<100).map { _ in BlockOperation {} }
@@ -46,7 +46,7 @@ import Testing
         counts.record(change.newValue!)
       }
       queue.waitUntilAllOperationsAreFinished()
-      // The thread that is notifying can notify of the last one.
+      // Another thread might be notifying the observer, and can also notify it of the last change.
       #expect(eventually { counts.count == 0 || counts.events.last == 0 }, "round \(round)")
       let values = counts.events
       let first = values.first ?? 0
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test("Q10: a total that is set while runs are taken counts the operations that start later") func progress() {
+  @Test("Q10: a total that is set while threads take batches counts the operations that start later") func progress() {
     for _ in 0..<50 {
       let queue = OperationQueue()
       queue.isSuspended = true
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("Q6, Q11: waiting for all returns when all have run; a released queue runs its operations and is freed")
+  @Test("Q6, Q11: a wait for all operations returns when they have run; a released queue runs them and is freed")
   func all() {
     let census = Crowd()
     for round in 0..<300 {
@@ -84,7 +84,7 @@ import Testing
     #expect(census.eventuallyEmpty())
   }
 
-  @Test("Q8: barriers among runs run alone") func barriers() {
+  @Test("Q8: barriers between batches run alone") func barriers() {
     let queue = OperationQueue()
     let crowd = Crowd()
     let complaints = EventRecorder<Int>()
@@ -101,7 +101,8 @@ import Testing
     #expect(complaints.events == [])
   }
 
-  @Test("Q7, W4: an operation of a run is only inside itself when the previous one has been freed") func inside() {
+  @Test("Q7, W4: an operation of a batch runs inside only itself after the previous operation has been freed")
+  func inside() {
     let queue = OperationQueue()
     let executor = VisitExecutor()
     queue.executor = executor
@@ -117,7 +118,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("Q1: an operation of a run that runs another queue step by step disturbs neither queue")
+  @Test("Q1: an operation of a batch can run another queue step by step without disturbing either queue")
   func nested() async throws {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()

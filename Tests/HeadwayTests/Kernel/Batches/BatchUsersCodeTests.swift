@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "O8, K2: a completion block can wait for everything else that the end of its operation does",
+    "O8, K2: a completion block can wait for all other effects of the end of its operation",
     arguments: ["observer of a dependent", "dependent", "handler", "observer of the queue"], [false, true])
   func restOfEnd(kind: String, isAlone: Bool) {
     let (queue, other, told, done) = (OperationQueue(), OperationQueue(), Gate(), Gate())
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test("K2, W2: an observer of the queue can wait for an operation whose end is observed, too") func bothObserved() {
+  @Test("K2, W2: an observer of the queue can wait for an operation whose end is also observed") func bothObserved() {
     for _ in 0..<20 {
       let (queue, begun, go, told) = (OperationQueue(), Gate(), Gate(), Gate())
       let operation = BlockOperation {
@@ -208,7 +208,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("Q14: a new listener receives no earlier end") func endsBefore() {
+  @Test("Q14: a new listener receives no event for an operation that ended earlier") func endsBefore() {
     let queue = OperationQueue()
     for _ in 0..<100 {
       let begun = Gate()

@@ -21,7 +21,7 @@ import Testing
     queue.isSuspended = false
   }
 
-  @Test("O8: an operation can wait for what the completion block of the previous one does", arguments: [1, 2, -1])
+  @Test("O8: an operation can wait for an effect of the previous operation's completion block", arguments: [1, 2, -1])
   func permits(limit: Int) {
     let (queue, permits) = (OperationQueue(), DispatchSemaphore(value: 1))
     queue.maxConcurrentOperationCount = limit
@@ -130,7 +130,9 @@ import Testing
     #expect(census.eventuallyEmpty())
   }
 
-  @Test("W1: the end takes the lock if another thread might use the completion block", arguments: ["read", "replaced"])
+  @Test(
+    "W1: the thread that ends an operation takes the lock if another thread might use the completion block",
+    arguments: ["read", "replaced"])
   func announced(use: String) {
     let operation = BlockOperation {}
     operation.completionBlock = {}

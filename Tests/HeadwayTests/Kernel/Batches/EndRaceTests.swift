@@ -5,7 +5,7 @@ import Testing
 @testable import Headway
 
 /// The end of an operation against adding it, and against another end.
-@Suite("Ends that race", .hangLimit) struct EndRaceTests {
+@Suite("Concurrent ends of an operation", .hangLimit) struct EndRaceTests {
   /// Behaves like much code written for Foundation: the thread that cancels it ends it immediately.
   private final class EndedByCancelling: AsynchronousOperation, @unchecked Sendable {
     override func main() { finish() }
@@ -53,7 +53,8 @@ import Testing
     case beforeAnnouncing, beforePushing, beforeTakingIn
   }
 
-  @Test("Q5, Q6: an operation that ends on its way through the inbox leaves, once", arguments: Instant.allCases)
+  @Test(
+    "Q5, Q6: an operation that ends on its way through the inbox leaves the queue once", arguments: Instant.allCases)
   func onTheWayByInbox(instant: Instant) {
     let census = Crowd()
     let queue = OperationQueue()
@@ -142,7 +143,7 @@ import Testing
 
   // MARK: The outcome
 
-  @Test("B5: an error that is recorded after the end changes nothing") func recordedLate() {
+  @Test("B5: an error that is recorded after the operation has finished changes nothing") func recordedLate() {
     let operation = AsynchronousOperation()
     operation.start()
     operation.finish()

@@ -5,7 +5,7 @@ import Testing
 @testable import Headway
 
 /// Runs in queues with a limit, where the order of starting is exact.
-@Suite("Runs in limited queues", .hangLimit) struct LimitedBatchTests {
+@Suite("Batches in limited queues", .hangLimit) struct LimitedBatchTests {
   private let queue = OperationQueue(limit: 1)
   private let ran = EventRecorder<String>()
 
@@ -25,8 +25,9 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P2, Q3: with a limit of 1, an operation that becomes ready late starts before later ones") func lateReadiness()
-  {
+  @Test(
+    "P2, Q3: with a limit of 1, an operation that becomes ready late starts before operations that were added later")
+  func lateReadiness() {
     for _ in 0..<20 {
       ran.removeAll()
       let late = operation("late")
@@ -38,7 +39,8 @@ import Testing
     }
   }
 
-  @Test("P2, D1, Q3: with a limit of 1, a dependent starts before later ones, too") func dependent() {
+  @Test("P2, D1, Q3: with a limit of 1, a dependent also starts before operations that were added later")
+  func dependent() {
     for _ in 0..<20 {
       ran.removeAll()
       let (first, second, dependent) = (operation("first"), operation("second"), operation("dependent"))
@@ -48,7 +50,8 @@ import Testing
     }
   }
 
-  @Test("P2, Q3: with a limit of 1, a more urgent operation starts next, and one of equal priority last")
+  @Test(
+    "P2, Q3: with a limit of 1, a more urgent operation starts next, and an operation of equal priority starts last")
   func urgent() {
     for _ in 0..<20 {
       ran.removeAll()
@@ -63,7 +66,7 @@ import Testing
     }
   }
 
-  @Test("P2, Q3: with a limit of 1, an added operation overtakes those below normal priority") func lessUrgent() {
+  @Test("P2, Q3: with a limit of 1, an added operation overtakes operations below normal priority") func lessUrgent() {
     for _ in 0..<20 {
       ran.removeAll()
       let others = (0..<5).map { operation("\($0)") }

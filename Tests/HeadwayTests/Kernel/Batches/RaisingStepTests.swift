@@ -6,7 +6,7 @@ import Testing
 @testable import Headway
 
 /// A worker that leaves an operation, while another thread raises its thread.
-@Suite("Steps of raising", .hangLimit) struct RaisingStepTests {
+@Suite("Individual steps of raising", .hangLimit) struct RaisingStepTests {
   // Thread X is the worker's. Thread Y raises it and has the lock of the worker's pool:
   //
   //                                        Y: sets the bit

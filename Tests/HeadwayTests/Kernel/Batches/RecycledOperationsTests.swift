@@ -5,13 +5,14 @@ import Testing
 @testable import Headway
 
 /// Operations of added blocks are recycled only if no code can detect it.
-@Suite("Spare operations", .hangLimit) struct RecycledOperationsTests {
+@Suite("Recycled operations", .hangLimit) struct RecycledOperationsTests {
   private let queue = OperationQueue()
   private let executor = VisitExecutor()
 
   init() { queue.executor = executor }
 
-  @Test("O8, Q1: an operation that another object retains keeps its state when others are added") func heldOnTo() {
+  @Test("O8, Q1: an operation that another object retains keeps its state when other operations are added")
+  func heldOnTo() {
     final class Held: @unchecked Sendable {  // Used by one thread at a time.
       var strong: [Headway.Operation] = []
       var weak: [WeakOperation] = []
@@ -65,7 +66,8 @@ import Testing
     #expect(plain.canBeUsedAgain == !isTracked && !named.canBeUsedAgain)
   }
 
-  @Test("O7, O8, C1, D1: an added operation is like new, whatever was done to earlier ones") func randomTouches() {
+  @Test("O7, O8, C1, D1: an added operation is like new, regardless of how earlier operations were used")
+  func randomTouches() {
     for seed in UInt64(1)...300 {
       var generator = SeededGenerator(seed: seed)
       let queue = OperationQueue()

@@ -71,7 +71,7 @@ import Testing
     #expect(order.events.suffix(3).sorted() == [100, 105, 110])
   }
 
-  @Test("Q1, O8: reading a queue's operations does not free finished ones of a batch; the batch's thread does")
+  @Test("Q1, O8: reading a queue's operations does not free finished operations of a batch; the batch's thread does")
   func freeing() {
     final class Observed: Headway.Operation, @unchecked Sendable {
       let (work, freed): (@Sendable () -> Void, @Sendable () -> Void)

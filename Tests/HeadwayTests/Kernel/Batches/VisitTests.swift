@@ -20,7 +20,7 @@ import Testing
   //                                        Y: reclaims: there is nothing
   //                                        Y: collects again, and takes D
   @Test(
-    "T2, D1: a visit that finds nothing reclaims, collects again, and takes what a batch has published by then"
+    "T2, D1: a visit that finds no work reclaims a batch, collects again, and takes work that it has published"
   )
   func collectsAgain() throws {
     let (first, second, dependent) = (BlockOperation {}, BlockOperation {}, BlockOperation {})

@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(
-    "O8, Q3: while such a deinit blocks, later operations run, and a wait for the queue ends",
+    "O8, Q3: while the deinit of a captured object blocks, later operations run, and a wait for the queue ends",
     arguments: Holder.allCases, [1, 2, -1])
   func blocks(holder: Holder, limit: Int) {
     let (queue, begun, go, nextRan, done) = (OperationQueue(), Gate(), Gate(), Gate(), Gate())
@@ -98,7 +98,9 @@ import Testing
     done.wait()
   }
 
-  @Test("O8, D1: such a deinit can wait for dependents", arguments: [1, 2, -1], [false, true])
+  @Test(
+    "O8, D1: the deinit of a captured object can wait for dependents of the operation", arguments: [1, 2, -1],
+    [false, true])
   func waitsForDependent(limit: Int, isInOtherQueue: Bool) {
     let (queue, other, ran, done) = (OperationQueue(), OperationQueue(), Gate(), Gate())
     queue.maxConcurrentOperationCount = limit
@@ -119,7 +121,7 @@ import Testing
   }
 
   @Test(
-    "O8: a deinit between the operations of a batch can wait for later ones", arguments: [1, 2, -1],
+    "O8: a deinit that runs between two operations of a batch can wait for later operations", arguments: [1, 2, -1],
     [false, true])
   func amidBatch(limit: Int, hasDependent: Bool) {
     for position in [40, 150, 299] {

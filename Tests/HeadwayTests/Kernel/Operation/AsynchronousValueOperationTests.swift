@@ -27,7 +27,7 @@ import Testing
     #expect(answer.isAsynchronous && answer.outcome.isSuccess)
   }
 
-  @Test("B6: running it in a queue returns its value, or throws its error") func run() async throws {
+  @Test("B6: running the operation in a queue returns its value, or throws its error") func run() async throws {
     let queue = OperationQueue()
     #expect(try await queue.run(Answer<String> { $0.finish(returning: "value") }) == "value")
     #expect(try await queue.run(Answer<String?> { $0.finish(returning: nil) }) == nil)
@@ -40,7 +40,8 @@ import Testing
     await #expect(throws: Mishap.self) { try await queue.run(Answer<Int> { _ in throw Mishap() }) }
   }
 
-  @Test("B6: it keeps its concurrency slot until it is finished, and holds no thread") func place() async throws {
+  @Test("B6: the operation keeps its concurrency slot until it has finished, and occupies no thread")
+  func place() async throws {
     let queue = OperationQueue(limit: 1)
     let hasReturned = Gate()
     let answer = Answer<Int> { _ in hasReturned.open() }
@@ -53,7 +54,8 @@ import Testing
     try await next.untilFinished()
   }
 
-  @Test("B6: finishing again has no effect, and the first value or error counts") func twice() async throws {
+  @Test("B6: finishing the operation again has no effect, and the first value or error counts")
+  func twice() async throws {
     let queue = OperationQueue()
     let value = Answer<Int> { operation in
       operation.finish(returning: 1)
@@ -74,7 +76,7 @@ import Testing
     await #expect(throws: Mishap(name: "first")) { try await error.value }
   }
 
-  @Test("B6: threads that finish it at the same time agree on one value") func race() async throws {
+  @Test("B6: threads that finish the operation at the same time agree on one value") func race() async throws {
     for _ in 0..<100 {
       let operation = AsynchronousValueOperation<Int>()
       operation.start()
@@ -110,7 +112,7 @@ import Testing
     #expect(running.outcome.isCancelled)
   }
 
-  @Test("B6: an operation that is finished before its start has a value, and does not run") func early() async throws {
+  @Test("B6: an operation that is finished before it starts has a value, and does not run") func early() async throws {
     let operation = Answer<Int> { _ in Issue.record("the operation ran") }
     operation.finish(returning: 7)
     #expect(operation.isFinished)

@@ -4,7 +4,9 @@ import Synchronization
 import Testing
 
 @Suite("Block operation", .hangLimit) struct BlockOperationTests {
-  @Test("B1: the blocks run concurrently, and the operation finishes when all have", arguments: ["queue", "by hand"])
+  @Test(
+    "B1: the blocks run concurrently, and the operation finishes when all blocks have returned",
+    arguments: ["queue", "by hand"])
   func concurrent(kind: String) {
     let meeting = Meeting(of: 6)
     let done = EventRecorder<Int>()
@@ -25,7 +27,7 @@ import Testing
     #expect(operation.isFinished && operation.executionBlocks.isEmpty)
   }
 
-  @Test("B1: without blocks, or with one block, it finishes like any other operation") func fewBlocks() {
+  @Test("B1: a block operation without blocks, or with one block, finishes like any other operation") func fewBlocks() {
     let none = BlockOperation()
     none.start()
     #expect(none.isFinished)
@@ -37,7 +39,7 @@ import Testing
     #expect(ran.events == [1])
   }
 
-  @Test("B1: all blocks run once, even if there are more than threads in the pool") func manyBlocks() {
+  @Test("B1: all blocks run once, even if there are more blocks than threads in the pool") func manyBlocks() {
     let count = Atomic<Int>(0)
     let operation = BlockOperation()
     for _ in 0..<1_000 { operation.addExecutionBlock { count.add(1, ordering: .relaxed) } }
@@ -45,7 +47,7 @@ import Testing
     #expect(count.load(ordering: .relaxed) == 1_000)
   }
 
-  @Test("B1: cancelling skips blocks that have not begun, and the operation ends after those that have")
+  @Test("B1: cancelling skips blocks that have not begun, and the operation ends after the blocks that have begun")
   func cancelling() {
     let ran = Atomic<Int>(0)
     let operation = BlockOperation()
@@ -65,7 +67,7 @@ import Testing
     #expect(operation.isCancelled && operation.isFinished)
   }
 
-  @Test("B1: adding a block to an executing or finished operation is a programmer's error", arguments: [true, false])
+  @Test("B1: adding a block to an executing or finished operation is a programming error", arguments: [true, false])
   func addingLate(isRunning: Bool) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [isRunning] in
       let operation = BlockOperation(name: "parse")
@@ -78,7 +80,7 @@ import Testing
       result.message.contains("addExecutionBlock(_:) on “parse” (\(state)): add blocks before the operation starts."))
   }
 
-  @Test("B1: a block that is added while the queue starts the operation runs, too") func addingWhileStarting() {
+  @Test("B1: a block that is added while the queue starts the operation also runs") func addingWhileStarting() {
     final class Growing: BlockOperation, @unchecked Sendable {
       let ran = EventRecorder<Int>()
 
@@ -94,7 +96,7 @@ import Testing
   }
 
   // Between the start and the moment when the blocks are taken; if it were accepted, it would not run.
-  @Test("B1: adding a block as soon as the operation executes is a programmer's error") func addingAtTheStart() async {
+  @Test("B1: adding a block as soon as the operation executes is a programming error") func addingAtTheStart() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let operation = BlockOperation(name: "parse")
       let token = operation.observe(\.isExecuting) { operation, _ in
@@ -125,7 +127,7 @@ import Testing
     #expect(operation.executionBlocks.isEmpty)
   }
 
-  @Test("B5: a thrown error is kept, from one block or from several") func thrownError() {
+  @Test("B5: an error that a block throws is kept, even if several blocks throw errors") func thrownError() {
     let operation = BlockOperation { throw Mishap(name: "one") }
     #expect(operation.error == nil && operation.outcome == nil)
     operation.start()
@@ -140,7 +142,8 @@ import Testing
     #expect(others.events.sorted() == [1, 3], "the other blocks continue")
   }
 
-  @Test("B5: recordError(_:) records an error; the first one is kept, and none after the end") func recordError() {
+  @Test("B5: recordError(_:) keeps the first error, and ignores errors after the operation has finished")
+  func recordError() {
     let operation = SelfAware { operation in
       operation.recordError(Mishap(name: "first"))
       #expect(!operation.isFinished)

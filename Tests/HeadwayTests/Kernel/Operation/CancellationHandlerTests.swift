@@ -56,7 +56,7 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("C7: handlers are released when the operation finishes without calling them") func letGo() {
+  @Test("C7: handlers that were not called are released when the operation finishes") func letGo() {
     weak var held: Crowd?
     let operation = BlockOperation {}
     do {
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test("C6: cancelling after the end does not change the outcome") func afterTheEnd() {
+  @Test("C6: cancelling an operation that has finished does not change its outcome") func afterTheEnd() {
     let operation = BlockOperation {}
     operation.start()
     operation.cancel()

@@ -19,7 +19,7 @@ import Testing
     #expect(calls.events.last == 100)
   }
 
-  @Test("C7: a handler can remove itself, and later ones") func removingInside() {
+  @Test("C7: a handler can remove itself and later handlers") func removingInside() {
     let operation = BlockOperation {}
     let registrations = Box<[CancellationRegistration]>([])
     for number in 0..<4 {

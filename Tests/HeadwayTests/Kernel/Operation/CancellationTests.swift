@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(
-    "C5: a cancelled operation leaves a queue that is suspended, full, of limit 0, or behind a barrier",
+    "C5: a cancelled operation leaves its queue even if the queue is suspended or full, or a barrier comes first",
     arguments: ["suspended", "saturated", "zero", "barrier"])
   func leavesHeldUpQueue(kind: String) {
     let queue = OperationQueue()
@@ -100,7 +100,7 @@ import Testing
     if kind == "saturated" || kind == "barrier" { queue.waitUntilAllOperationsAreFinished() }
   }
 
-  @Test("C5: a cancelled barrier leaves, too, and holds nothing back") func cancelledBarrier() {
+  @Test("C5: a cancelled barrier also leaves the queue, and holds nothing back") func cancelledBarrier() {
     let queue = OperationQueue()
     let (started, end) = (Gate(), Gate())
     queue.addOperation {
@@ -120,7 +120,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("C6: cancelAllOperations() cancels the current operations, even from inside") func cancelAll() {
+  @Test("C6: cancelAllOperations() cancels the current operations, even if one of them calls it") func cancelAll() {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 1
     queue.isSuspended = true
@@ -140,7 +140,7 @@ import Testing
     #expect(ran.events == [0, 101])
   }
 
-  @Test("C6: cancelling twice, or after the end, changes nothing") func twice() {
+  @Test("C6: cancelling twice, or after the operation has finished, changes nothing") func twice() {
     let operation = BlockOperation {}
     let completions = EventRecorder<Int>()
     let completed = Gate()

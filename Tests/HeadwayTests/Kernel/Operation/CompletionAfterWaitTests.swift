@@ -85,7 +85,8 @@ import Testing
     #expect(!operation.isDue)
   }
 
-  @Test("W1: a block that replaces a running one is kept for the queue") func replaced() {
+  @Test("W1: a completion block that replaces a running one is kept until the operation is added to a queue")
+  func replaced() {
     let (inside, goOn, calls) = (Gate(), Gate(), EventRecorder<Int>())
     let operation = BlockOperation {}
     operation.completionBlock = {

@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(
-    "K2: it is notified when the last dependency finishes or is removed, even if the overridden value is the same",
+    "K2: an observer is notified when the last dependency ends or is removed, even if isReady returns the same value",
     arguments: ["finish", "batch", "remove"], [false, true])
   func lastDependency(kind: String, isInQueue: Bool) {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
@@ -104,7 +104,9 @@ import Testing
     #expect(suspended.events == [false, false, false] && queueLevel.events == [1, 1])
   }
 
-  @Test("K2: it is notified when the operation is cancelled before its dependencies have finished") func cancelled() {
+  @Test(
+    "K2: an observer of an overridden isReady is notified when the operation is cancelled before its dependencies end")
+  func cancelled() {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
     queue.executor = executor
     let (operation, dependency) = (Conditional(), BlockOperation {})
@@ -118,7 +120,7 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("K2: a pair posted by name is a change of the one added property that is observed, even with an equal value")
+  @Test("K2: a pair posted by name is a change of the only added property that is observed, even with an equal value")
   func addedProperty() {
     final class Posting: Headway.Operation, @unchecked Sendable {
       var level: Int { 1 }

@@ -5,7 +5,7 @@ import Testing
 @testable import Headway
 
 /// Code that is called because an operation has ended can read the results of its inputs through `dependencies`.
-@Suite("Dependencies after the end", .hangLimit) struct DependenciesAfterEndTests {
+@Suite("Dependencies of finished operations", .hangLimit) struct DependenciesAfterEndTests {
   private final class Producer: Operation, @unchecked Sendable {
     let census: Crowd
     private(set) var result = 0
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(
-    "O9: code that is called because of the end can read the dependencies, which are released afterward",
+    "O9: code that is called when an operation ends can read its dependencies, which are released afterward",
     arguments: Way.allCases, [1, 3, 5])
   func readable(way: Way, count: Int) async throws {
     let (queue, census, read) = (OperationQueue(), Crowd(), EventRecorder<String>())
@@ -86,7 +86,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("O9: an operation that was cancelled before its dependencies ended keeps them readable in the same way")
+  @Test("O9: such code can also read the dependencies of an operation that was cancelled before they ended")
   func cancelled() async throws {
     let (queue, census, read) = (OperationQueue(), Crowd(), EventRecorder<Int>())
     let consumer = BlockOperation {}

@@ -67,7 +67,7 @@ import Testing
     #expect(first.isFinished && second.isFinished)
   }
 
-  @Test("D4: removing dependencies one by one from a hub of 100,000 takes linear time") func removingFromHub() {
+  @Test("D4: removing 100,000 dependencies from an operation one by one takes linear time") func removingFromHub() {
     let hub = BlockOperation {}
     let dependents = (0..<100_000).map { _ in BlockOperation {} }
     for dependent in dependents { dependent.addDependency(hub) }
@@ -94,7 +94,7 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("D5: an operation that depends on itself is a programmer's error") func itself() async {
+  @Test("D5: an operation that depends on itself is a programming error") func itself() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let operation = BlockOperation {}
       operation.name = "ouroboros"
@@ -143,7 +143,7 @@ import Testing
     #expect(operations.map(\.isCancelled) == [false, true, false])
   }
 
-  @Test("D7: a chain of 200,000 and a grid of 300 × 300 run in order") func large() {
+  @Test("D7: a chain of 200,000 operations and a grid of 300 × 300 operations run in order") func large() {
     let queue = OperationQueue()
     let record = EventRecorder<Int>()
     var chain: [BlockOperation] = []

@@ -5,7 +5,7 @@ import Testing
 @testable import Headway
 
 /// The steps that add edges, remove them and count them down, in the order that the test examines.
-@Suite("Steps of edges", .hangLimit) struct EdgeStepTests {
+@Suite("Individual steps of edges", .hangLimit) struct EdgeStepTests {
   private func slotWord(of operation: Headway.Operation) -> UInt {
     operation.firstSlot.dependency.load(ordering: .acquiring)
   }
@@ -24,7 +24,8 @@ import Testing
     return Edge(slot: 0, of: operation)
   }
 
-  @Test("D4: after an edge was removed, the end takes the remaining edges from their new place", arguments: 2...3)
+  @Test(
+    "D4: after an edge was removed, the operation's end finds the remaining edges in their new place", arguments: 2...3)
   func movedEdges(count: Int) {
     let dependency = BlockOperation {}
     let dependents = (0..<count).map { _ in BlockOperation {} }
@@ -140,7 +141,7 @@ import Testing
     withExtendedLifetime(operations) {}
   }
 
-  @Test("D1: an operation with a dependent has it marked at its end, whichever way it ends") func marked() {
+  @Test("D1: an operation with a dependent has the mark for dependents when it ends, however it ends") func marked() {
     let queue = OperationQueue()
     queue.executor = VisitExecutor()
     let (dependency, dependent) = (BlockOperation {}, BlockOperation {})
@@ -155,7 +156,8 @@ import Testing
     if !dependent.isReady { _ = Unmanaged.passRetained(dependent) }
   }
 
-  @Test("D8: the end acquires the lock if another thread has read the dependencies") func seen() {
+  @Test("D8: the thread that ends an operation acquires the lock if another thread has read the dependencies")
+  func seen() {
     let (dependency, operation) = (BlockOperation {}, BlockOperation {})
     operation.addDependency(dependency)
     dependency.start()

@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("D7: further dependencies are found, removed, and listed in insertion order, however many there are")
+  @Test("D7: any number of further dependencies are found, removed, and listed in insertion order")
   func furtherDependencies() {
     var generator = SeededGenerator(seed: 1)
     let dependent = BlockOperation {}

@@ -5,7 +5,7 @@ import Testing
 @testable import Headway
 
 /// The steps of the end of an operation, and the state that other threads see between them.
-@Suite("Steps of the end", .hangLimit) struct EndStepTests {
+@Suite("Individual steps of an operation's end", .hangLimit) struct EndStepTests {
   // Does not run a queue's operations itself: the test ends them.
   private let executor = VisitExecutor()
 
@@ -116,7 +116,7 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("D3, C7: the thread that cancels a dependent of a failed operation counts as one that notifies of the failure")
+  @Test("D3, C7: a thread that cancels a dependent of a failed operation counts as a thread that reports the failure")
   func cancelsDependent() {
     let isNotifying = EventRecorder<Bool>()
     let (failing, dependent) = (BlockOperation { throw Mishap() }, BlockOperation {})

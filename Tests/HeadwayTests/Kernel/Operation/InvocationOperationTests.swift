@@ -14,7 +14,7 @@ import Testing
     func reload() -> String { "reloaded" }
   }
 
-  @Test("B2: calls a method of an object with an argument") func calls() {
+  @Test("B2: an invocation calls a method of an object with an argument") func calls() {
     let controller = Controller()
     let operation = InvocationOperation(target: controller, method: Controller.performLongRunningTask, argument: 3)
     OperationQueue().addOperations([operation], waitUntilFinished: true)
@@ -43,7 +43,7 @@ import Testing
     #expect(refuse.error as? Mishap == Mishap(name: "7"))
   }
 
-  @Test("B2: a method without arguments") func withoutArguments() throws {
+  @Test("B2: an invocation can call a method without arguments") func withoutArguments() throws {
     let operation = InvocationOperation(target: Controller(), method: Controller.reload)
     operation.start()
     #expect(try operation.result?.get() == "reloaded")
@@ -63,7 +63,7 @@ import Testing
     #expect(operation.result == nil && operation.isFinished)
   }
 
-  @Test("B2: replacing the method after the start stops the process") func exchangedLate() async {
+  @Test("B2: replacing the method of an operation that has started stops the process") func exchangedLate() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let operation = InvocationOperation(target: Controller(), method: Controller.double, argument: 1)
       operation.start()

@@ -67,7 +67,8 @@ import Testing
       })
   }
 
-  @Test("O2: finish() before the start is reported, unless the operation was cancelled") func earlyFinish() async {
+  @Test("O2: calling finish() before the operation has started is reported, unless the operation was cancelled")
+  func earlyFinish() async {
     let text = "finish() was called on “load” (ready), which has not started"
     expectMessage(
       text,

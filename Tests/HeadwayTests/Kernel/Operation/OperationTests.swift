@@ -14,14 +14,14 @@ import Testing
     }
   }
 
-  @Test("O1: an operation runs once; start() of a finished one returns") func runsOnce() {
+  @Test("O1: an operation runs once; calling start() on a finished operation returns immediately") func runsOnce() {
     let operation = Counting()
     operation.start()
     operation.start()
     #expect(operation.runs.load(ordering: .relaxed) == 1)
   }
 
-  @Test("O2: states go from pending through ready and executing to finished") func states() {
+  @Test("O2: an operation's state changes from pending through ready and executing to finished") func states() {
     let first = BlockOperation {}
     let operation = Counting()
     operation.addDependency(first)
@@ -43,7 +43,8 @@ import Testing
     #expect(operation.states.events == ["ready true, executing true, finished false"])
   }
 
-  @Test("O4: start() runs main() on the calling thread and returns when it has finished") func startByHand() {
+  @Test("O4: start() runs main() on the calling thread and returns when the operation has finished") func startByHand()
+  {
     let thread = EventRecorder<Bool>()
     let caller = ThreadIdentity()
     let operation = BlockOperation { thread.record(caller.isCurrent) }
@@ -52,7 +53,7 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("O4: start() on a cancelled operation finishes it without main()") func startCancelled() {
+  @Test("O4: start() finishes a cancelled operation without calling main()") func startCancelled() {
     let operation = Counting()
     operation.cancel()
     operation.start()
@@ -60,7 +61,7 @@ import Testing
     #expect(operation.runs.load(ordering: .relaxed) == 0)
   }
 
-  @Test("O5: start() on an operation that is not ready is a programmer's error that names it")
+  @Test("O5: calling start() on an operation that is not ready stops the process with the operation's name")
   func startNotReady() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let operation = BlockOperation {}
@@ -71,7 +72,8 @@ import Testing
     #expect(result.message.contains("start() on “parse” (pending), which is not ready"))
   }
 
-  @Test("O5: start() on an executing operation is a programmer's error that names it") func startExecuting() async {
+  @Test("O5: calling start() on an executing operation stops the process with the operation's name")
+  func startExecuting() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       final class Restarting: Headway.Operation, @unchecked Sendable {
         override func main() { start() }
@@ -83,7 +85,7 @@ import Testing
     #expect(result.message.contains("start() on “again” (executing), which is executing"))
   }
 
-  @Test("O5: calling start() on an operation in a queue is a programmer's error") func startEnqueued() async {
+  @Test("O5: calling start() on an operation in a queue stops the process") func startEnqueued() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let queue = OperationQueue()
       queue.isSuspended = true
@@ -179,7 +181,7 @@ import Testing
     #expect(census.now == 0)
   }
 
-  @Test("O8: freeing a chain of 1,000,000 finished operations, from either end", arguments: [true, false])
+  @Test("O8: a chain of 1,000,000 finished operations can be freed from either end", arguments: [true, false])
   func freeFinished(holdingFirst: Bool) {
     let census = Crowd()
     do {

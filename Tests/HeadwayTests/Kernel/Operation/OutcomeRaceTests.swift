@@ -7,7 +7,7 @@ import Testing
   /// Operations that required the failed operation to succeed are cancelled with its error before user code is notified
   /// of the failure.
   @Test(
-    "B5, C6, D3: a dependent that required a failed operation has failed, whatever observers cancel when notified",
+    "B5, C6, D3: a dependent that requires a failed operation fails, no matter what notified observers cancel",
     arguments: ["all of its queue", "itself", "itself after it has left"])
   func cancelledInFailureHandler(kind: String) {
     let (queue, executor) = (OperationQueue(), StepExecutor())

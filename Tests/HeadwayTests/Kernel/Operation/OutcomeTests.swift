@@ -17,7 +17,7 @@ import Testing
     return (operations, operations.shuffled(using: &generator))
   }
 
-  @Test("C6, D3: cancelling all gives the same outcomes in any insertion order", arguments: 1...20)
+  @Test("C6, D3: cancelling all operations gives the same outcomes in any insertion order", arguments: 1...20)
   func cancelAll(seed: UInt64) {
     let queue = OperationQueue()
     queue.isSuspended = true
@@ -31,7 +31,9 @@ import Testing
     }
   }
 
-  @Test("C6, D3: the same holds if one of them runs, and throws when it is cancelled", arguments: [true, false])
+  @Test(
+    "C6, D3: cancelling all gives the same outcomes if a running operation throws when it is cancelled",
+    arguments: [true, false])
   func cancelAllWhileRunning(isDependentFirst: Bool) {
     let queue = OperationQueue()
     let (started, end) = (Gate(), Gate())
@@ -54,7 +56,7 @@ import Testing
     #expect(running.error is Mishap)
   }
 
-  @Test("B5, D3: requiring a failed operation leads to failure; requiring a cancelled one to cancellation")
+  @Test("B5, D3: requiring a failed operation leads to failure, and requiring a cancelled operation to cancellation")
   func dependents() {
     for isCancelled in [true, false] {
       let failedDependency = SelfAware { operation in

@@ -20,7 +20,7 @@ import Testing
     #expect(operation.outcome.isCancelled && operation.state.current.isSettled)
   }
 
-  @Test("C4: it also finishes when its queue starts it") func addedAfterwards() {
+  @Test("C4: an operation that overrides isFinished also finishes when its queue starts it") func addedAfterwards() {
     let queue = OperationQueue()
     let operation = OwnEnd()
     operation.cancel()
@@ -73,7 +73,8 @@ import Testing
     #expect(completions.events == [1] && queue.operationCount == 0)
   }
 
-  @Test("C4, W1: it also runs when the operation is started manually") func belatedByHand() {
+  @Test("C4, W1: a completion block set after a cancellation also runs when the operation is started manually")
+  func belatedByHand() {
     let operation = BlockOperation {}
     operation.cancel()
     let completed = Gate()
@@ -133,7 +134,8 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("C5, Q8: behind a barrier it starts nevertheless, and an earlier barrier does not wait for it")
+  @Test(
+    "C5, Q8: an operation with cancellation code starts even behind a barrier, and the barrier does not wait for it")
   func behindBarrier() {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
     queue.executor = executor

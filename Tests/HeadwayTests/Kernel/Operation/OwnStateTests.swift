@@ -46,7 +46,9 @@ final class OwnEnd: Headway.Operation, @unchecked Sendable {
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("O3: the same holds if started manually, and super.isFinished then returns true") func byHand() {
+  @Test(
+    "O3: work continues like this even if the operation is started manually, and super.isFinished then returns true")
+  func byHand() {
     final class Both: Headway.Operation, @unchecked Sendable {
       private let hasEnded = Mutex(false)
       let saidBySuper = EventRecorder<Bool>()

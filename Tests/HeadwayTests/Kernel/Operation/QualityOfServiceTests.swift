@@ -26,7 +26,7 @@ import Testing
     #expect(values.events == [nice + processNiceValue()])
   }
 
-  @Test("P3: a thread of a high class created by one of a low class has the nice value of its own class")
+  @Test("P3: a thread of a high class has the nice value of its own class, even if a thread of a low class created it")
   func inherited() {
     let values = EventRecorder<Int32>()
     let low = operation(.background, values)
@@ -76,7 +76,8 @@ import Testing
     #expect(values.events == Array(repeating: processNiceValue(), count: 3))
   }
 
-  @Test("P5: the urgency of the queue counts, too, even if it is set later") func raisedLater() {
+  @Test("P5: a dependency is also raised if its dependent's queue is more urgent, or becomes more urgent later")
+  func raisedLater() {
     let values = EventRecorder<Int32>()
     let (queue, urgentQueue) = (OperationQueue(), OperationQueue())
     queue.qualityOfService = .background
@@ -117,7 +118,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P5: a ready operation is raised, too, unless a worker of its queue's class has taken it") func raisedReady() {
+  @Test("P5: a ready operation is also raised, unless a worker of its queue's class has taken it") func raisedReady() {
     let queue = OperationQueue()
     queue.qualityOfService = .background
     let ends = (0..<8).map { _ in queue.occupy() }
@@ -168,7 +169,7 @@ import Testing
     #expect(ran.events == ["third", "second", "first"])
   }
 
-  @Test("P3: properties") func properties() {
+  @Test("P3: the properties for qualities of service have the expected values") func properties() {
     let (operation, queue) = (BlockOperation {}, OperationQueue())
     #expect(operation.qualityOfService == .default && queue.qualityOfService == .default)
     for quality in QualityOfService.allCases {
@@ -179,7 +180,7 @@ import Testing
     #expect(OperationQueue.main.qualityOfService == .userInteractive)
   }
 
-  @Test("P4: an invalid threadPriority is a programmer's error") func wrongThreadPriority() async {
+  @Test("P4: an invalid threadPriority is a programming error") func wrongThreadPriority() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       BlockOperation {}.threadPriority = 2
     }

@@ -9,7 +9,7 @@ import Testing
 ///
 /// A queue is suspended, or its place is in use, until everything is set up. As a result, the operations show which of
 /// them have been raised by then, and the nice values of their threads show how they run.
-@Suite("Raising of helpers", .hangLimit) struct RaisedHelperTests: RaisingSuite {
+@Suite("Raising helpers", .hangLimit) struct RaisedHelperTests: RaisingSuite {
   #if os(Linux)
   /// Runs `body` on a thread of the background class.
   private func onLowThread(_ body: @escaping @Sendable () -> Void) {
@@ -22,7 +22,7 @@ import Testing
     end.wait()
   }
 
-  @Test("P5: a thread that begins to help an operation after it was raised is raised, too", arguments: [true, false])
+  @Test("P5: a thread that begins to help an operation after it was raised is also raised", arguments: [true, false])
   func lateThread(raisesQueue: Bool) {
     guard mayLowerNiceValue() else { return }
     let (queue, end, values) = (OperationQueue(), Gate(), EventRecorder<Int32>())
@@ -89,7 +89,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("P5: a thread that returns to an operation that was raised in the meantime is raised, too")
+  @Test("P5: a thread that returns to an operation that was raised in the meantime is also raised")
   func threadComesBack() {
     guard mayLowerNiceValue() else { return }
     let (queue, values) = (OperationQueue(), EventRecorder<Int32>())
@@ -108,7 +108,7 @@ import Testing
   }
   #endif
 
-  @Test("P5: threads of its new class help with a run of a graph that was raised") func graphRun() throws {
+  @Test("P5: if the run of a graph is raised, threads of its new class help with it") func graphRun() throws {
     let (queue, meeting) = (OperationQueue(), Meeting(of: 2))
     let (begun, go, classes) = (Gate(), Gate(), EventRecorder<WorkerClass?>())
     let graph = try OperationGraph { graph in
@@ -136,7 +136,7 @@ import Testing
     #expect(Set(classes.events) == [.background, .normal])
   }
 
-  @Test("P5, Q16: a thread of the old class that arrives late leaves its place to one of the new class")
+  @Test("P5, Q16: a thread of the old class that arrives late leaves its place to a thread of the new class")
   func lateHelper() {
     let executor = ClassedExecutor()
     let counter = Counter()
@@ -191,7 +191,7 @@ import Testing
     }
   }
 
-  @Test("P5, Q16: the helpers of an urgent operation are of its class, whichever queue sends for them")
+  @Test("P5, Q16: the helpers of an urgent operation have its class, no matter which queue requests them")
   func helpersOfLowQueue() {
     let (queue, low) = (OperationQueue(), OperationQueue(qualityOfService: .background))
     let values = EventRecorder<Bool>()

@@ -109,7 +109,7 @@ import Testing
     try await queue.untilAllOperationsAreFinished()
   }
 
-  @Test("P6, X1: a request that waits again before urgent requests is raised") func returnedRequest() {
+  @Test("P6, X1: a request that waits again is raised if urgent requests wait behind it") func returnedRequest() {
     let prefix = "raised request "
     let operations = [["1"], ["1", "2"], ["2"], ["2"]].map { names in
       operation(.default, OperationPolicy(exclusiveResources: Set(names.map { prefix + $0 })))
@@ -182,7 +182,7 @@ import Testing
   }
 
   #if os(Linux)
-  @Test("P6, X6: operations of a key run at the class of an urgent one if they start before it")
+  @Test("P6, X6: operations of a key run at the class of an urgent operation if they start before it")
   func keyOrder() {
     let queue = suspendedQueue(.background)
     queue.setKeyPolicy(KeyPolicy(maxConcurrentOperationCount: 1), forKey: "key")

@@ -57,7 +57,7 @@ import Testing
     low.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P5: the same holds for operations that a caller adds and waits for") func addedAndAwaited() {
+  @Test("P5: operations are also raised if a caller adds them and waits for them") func addedAndAwaited() {
     let (low, urgentQueue) = (suspendedQueue(.background), OperationQueue())
     let operations = [operation(), operation()]
     urgentQueue.addOperation(
@@ -121,7 +121,7 @@ import Testing
     #expect(await high.value >= .high)
   }
 
-  @Test("P5, Q15: a queue that is working detects the escalation itself") func jobBehindOthers() async {
+  @Test("P5, Q15: a queue that runs operations detects the escalation of a task itself") func jobBehindOthers() async {
     let queue = OperationQueue(limit: 1)
     let end = queue.occupy()
     let low = Task(executorPreference: queue, priority: .background) {}
@@ -133,7 +133,7 @@ import Testing
     await high.value
   }
 
-  @Test("P5, Q15: a job that a thread has taken but not started is raised, too") func takenJob() {
+  @Test("P5, Q15: a job that a thread has taken but not started is also raised") func takenJob() {
     var admission = Admission()
     let jobs = (0..<3).map { _ in EscalatedOperation() }
     for job in jobs {
@@ -164,7 +164,7 @@ import Testing
     override var levelOfTask: Int? { QualityOfService.userInitiated.level }
   }
 
-  @Test("P5, Q15: a running job is raised, too") func runningJob() async {
+  @Test("P5, Q15: a running job is also raised") func runningJob() async {
     let queue = OperationQueue()
     let (begun, end) = (Gate(), Gate())
     // The job blocks its thread: if the task were suspended, the job would have ended.

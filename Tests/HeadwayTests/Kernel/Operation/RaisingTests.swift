@@ -12,7 +12,7 @@ import Testing
 @Suite("Raising", .hangLimit) struct RaisingTests: RaisingSuite {
   // MARK: Limits
 
-  @Test("P5, Q3: running operations are raised while an urgent one waits for their slot", arguments: [1, 2])
+  @Test("P5, Q3: running operations are raised while an urgent operation waits for a slot", arguments: [1, 2])
   func runningAtLimit(limit: Int) {
     let queue = OperationQueue(limit: limit)
     let (begun, end) = (Counter(), Gate())
@@ -32,7 +32,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P5, Q3: running operations are not raised while another slot is free, or the urgent one is not ready")
+  @Test("P5, Q3: running operations are not raised while a slot is free, or while the urgent operation is not ready")
   func notAtLimit() {
     let queue = OperationQueue(limit: 2)
     let (begun, end) = (Gate(), Gate())
@@ -52,7 +52,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P5, W2: everything that blocks an operation at the limit is raised, before and after the urgent one is added")
+  @Test("P5, W2: everything that blocks an urgent operation at the limit is raised, before and after it is added")
   func blockedAtLimit() {
     let queue = OperationQueue(limit: 1)
     let (low, later) = (suspendedQueue(.background), suspendedQueue(.background))
@@ -76,7 +76,7 @@ import Testing
   }
 
   #if os(Linux)
-  @Test("P5, Q3: operations that start before an urgent one run at its class, and later ones do not")
+  @Test("P5, Q3: operations that start before an urgent operation run at its class, but later operations do not")
   func startingAtLimit() {
     let queue = suspendedQueue(limit: 1)
     let values = EventRecorder<Int32>()
@@ -105,7 +105,7 @@ import Testing
     #expect(values.events == [low])
   }
 
-  @Test("P5, Q12: if operations start in insertion order, all before an urgent one run at its class")
+  @Test("P5, Q12: in a queue with insertion order, all operations before an urgent operation run at its class")
   func order() {
     let queue = suspendedQueue(order: .fifo)
     let values = EventRecorder<Int32>()
@@ -118,7 +118,7 @@ import Testing
     #expect(values.events == Array(repeating: processNiceValue(), count: 3) + [low])
   }
 
-  @Test("P5, Q8: the operations before a barrier, and the barrier, run at the class of those behind it")
+  @Test("P5, Q8: a barrier, and the operations before it, run at the class of the operations behind it")
   func barrier() {
     let queue = suspendedQueue(.background)
     let values = EventRecorder<Int32>()
@@ -135,7 +135,7 @@ import Testing
     #expect(values.events.last == low)
   }
 
-  @Test("P3, P5: a task operation that waits for an urgent one's slot continues on a thread of that class")
+  @Test("P3, P5: a task operation whose slot an urgent operation needs continues on a thread of the urgent class")
   func taskAtLimit() async throws {
     let queue = OperationQueue(limit: 1)
     let (begun, goOn) = (Gate(), Gate())
@@ -179,7 +179,7 @@ import Testing
 
   // MARK: Earlier operations
 
-  @Test("P5: dependencies of the operations before an urgent one are raised", arguments: [true, false])
+  @Test("P5: dependencies of the operations before an urgent operation are raised", arguments: [true, false])
   func dependenciesOfPredecessors(isFIFO: Bool) {
     let (queue, other) = (suspendedQueue(order: isFIFO ? .fifo : .priority), suspendedQueue(.background))
     let (dependency, later) = (operation(), operation())
@@ -199,7 +199,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P5: each operation is passed once for each class, however many urgent operations follow it")
+  @Test("P5: each operation is visited once per class, no matter how many urgent operations follow it")
   func bound() {
     for order in [QueueOrder.fifo, .priority] {
       let queue = suspendedQueue(order: order)

@@ -32,7 +32,7 @@ import Testing
     #expect(operation.asked.events == [true, true])
   }
 
-  @Test("O2: the same holds if the dependency ran in a batch") func askedAfterBatch() {
+  @Test("O2: isReady is also evaluated then if the last dependency ran in a batch") func askedAfterBatch() {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
     queue.executor = executor
     let operation = Conditional()
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(
-    "O2: an operation that holds itself back is evaluated again when its queue accepts another",
+    "O2: an operation that holds itself back is evaluated again when its queue accepts another operation",
     arguments: ["one", "several", "block"])
   func reevaluated(kind: String) {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "O2: it is evaluated again when another finishes or posts, and when the limit or the suspension changes",
+    "O2: isReady is evaluated again when another operation ends or posts, or the limit or suspension changes",
     arguments: ["finish", "post", "limit", "suspension"])
   func askedAtOtherTimes(kind: String) {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
@@ -140,7 +140,8 @@ import Testing
     #expect(operation.isFinished && queue.operationCount == 0)
   }
 
-  @Test("O2: a dependency that isReady adds can end before the queue has the operation") func addedByItself() {
+  @Test("O2: a dependency that an override of isReady adds can end before the queue has the operation")
+  func addedByItself() {
     final class Checked: Headway.Operation, @unchecked Sendable {
       let check = BlockOperation {}
       override var isReady: Bool {
@@ -164,7 +165,7 @@ import Testing
     #expect(first.isFinished && queue.operationCount == 0)
   }
 
-  @Test("O2, W2: an isReady can wait for a dependency whose isFinished is true") func waitsInReadiness() {
+  @Test("O2, W2: an override of isReady can wait for a dependency whose isFinished is true") func waitsInReadiness() {
     final class Patient: Headway.Operation, @unchecked Sendable {
       let seen = EventRecorder<Int>()
       override var isReady: Bool {
@@ -215,7 +216,7 @@ import Testing
     #expect(operation.asked.count <= 3 * operation.threads)
   }
 
-  @Test("O2: if there are many, each is evaluated again before long") func manyAskedAgain() {
+  @Test("O2: if many operations hold themselves back, each is evaluated again soon") func manyAskedAgain() {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
     queue.executor = executor
     let operations = (0..<200).map { _ in Conditional() }
@@ -228,7 +229,7 @@ import Testing
     #expect(operations.allSatisfy { $0.asked.count < 20 })
   }
 
-  @Test("O2, P2: an operation with its own isReady keeps its position among those that are added with it")
+  @Test("O2, P2: an operation that overrides isReady keeps its position among operations that are added together")
   func order() {
     let (queue, executor) = (OperationQueue(limit: 1), VisitExecutor())
     queue.executor = executor
@@ -241,7 +242,8 @@ import Testing
     #expect(finished.events == [1] && first.asked.events == [true])
   }
 
-  @Test("O2: it is evaluated when its last dependency finishes while a queue accepts it") func askedInTheMidst() {
+  @Test("O2: isReady is evaluated if the last dependency finishes while a queue accepts the operation")
+  func askedInTheMidst() {
     final class Ending: Headway.Operation, @unchecked Sendable {
       let asked = EventRecorder<Bool>()
       override var isReady: Bool {

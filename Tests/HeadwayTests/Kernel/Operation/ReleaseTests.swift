@@ -109,7 +109,7 @@ import Testing
     #expect(dependents.elements.first?.operation === one && dependents.elements.last?.operation === another)
   }
 
-  @Test("D3, O8: an operation keeps nothing of dependents that no longer wait for it")
+  @Test("D3, O8: an operation keeps no memory for dependents that no longer wait for it")
   func requirementsLeave() {
     let required = BlockOperation {}
     let listed = { required.links.withLock { $0.details?.pointee.successDependents?.elements.count } }
@@ -130,8 +130,8 @@ import Testing
     #expect(listed() == 0)
   }
 
-  /// This hangs, for practical purposes, if a removal visits all others.
-  @Test("D3, D7: removing one of 50,000 that require an operation to succeed takes constant time")
+  /// This test hangs, for practical purposes, if a removal visits all other dependents.
+  @Test("D3, D7: removing a dependency that requires success takes constant time, even with 50,000 dependents")
   func requirementsRemoved() {
     let required = BlockOperation {}
     let dependents = (0..<50_000).map { _ in BlockOperation {} }

@@ -122,7 +122,7 @@ import Testing
     #expect(census.now == 0)
   }
 
-  @Test("O8: an object that blocks while it is freed does not delay others that are freed with it")
+  @Test("O8: an object that blocks while it is freed does not delay other objects that are freed with it")
   func blockedDeinit() {
     /// Frees a group, which another thread then finishes, and waits until it has finished.
     final class Blocking: Sendable {

@@ -4,7 +4,8 @@ import Testing
 @testable import Headway
 
 @Suite("Requirements", .hangLimit) struct RequirementTests {
-  @Test("D3: an operation that requires a failed one is cancelled with an error that names it") func failed() {
+  @Test("D3: an operation that requires a failed operation is cancelled, and its error names the failed operation")
+  func failed() {
     let queue = OperationQueue()
     let ran = EventRecorder<String>()
     let fetch = BlockOperation(name: "fetch") { throw Mishap() }
@@ -21,7 +22,7 @@ import Testing
     #expect(error.map { "\($0)" }?.hasPrefix("“fetch”, which was required to succeed, failed: ") == true)
   }
 
-  @Test("D3: the same holds if it was cancelled") func cancelled() {
+  @Test("D3: an operation that requires a cancelled operation is also cancelled with an error") func cancelled() {
     let (first, second) = (BlockOperation(name: "first"), BlockOperation(name: "second"))
     second.addDependency(first, requiring: .success)
     let queue = OperationQueue()
@@ -53,7 +54,7 @@ import Testing
     #expect(second.outcome.isSuccess)
   }
 
-  @Test("D3: requiring an operation that has finished already") func finishedBefore() {
+  @Test("D3: an operation can require an operation that has already finished") func finishedBefore() {
     let (good, bad) = (BlockOperation {}, BlockOperation { throw Mishap() })
     good.start()
     bad.start()
@@ -73,7 +74,7 @@ import Testing
     #expect(!second.isCancelled)
   }
 
-  @Test("D3: a chain of 100,000 in no queue does not overflow the stack, and does not take long") func longChain() {
+  @Test("D3: a chain of 100,000 operations in no queue neither overflows the stack nor takes long") func longChain() {
     let operations = (0..<100_000).map { _ in BlockOperation {} }
     for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one, requiring: .success) }
     operations[0].cancel()
@@ -97,7 +98,7 @@ import Testing
     #expect((third.error as? DependencyError)?.failedDependency === first)
   }
 
-  @Test("D3: an operation names the required dependency that failed first, not one that failed with it")
+  @Test("D3: an operation's error names the required dependency that failed first, not another that failed with it")
   func diamond() {
     let (first, second, third) = (BlockOperation {}, BlockOperation {}, BlockOperation {})
     third.addDependency(second, requiring: .success)

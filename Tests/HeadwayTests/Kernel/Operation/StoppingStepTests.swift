@@ -5,7 +5,7 @@ import Testing
 @testable import Headway
 
 /// The steps that stop all operations of a queue, interleaved with the steps of other threads.
-@Suite("Steps of stopping", .hangLimit) struct StoppingStepTests {
+@Suite("Individual steps of stopping", .hangLimit) struct StoppingStepTests {
   private let queue = OperationQueue()
   private let executor = VisitExecutor()
   private let ran = EventRecorder<String>()

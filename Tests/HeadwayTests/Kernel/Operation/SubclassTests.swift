@@ -107,7 +107,7 @@ import Testing
     #expect(operation.error as? Mishap == Mishap())
   }
 
-  @Test("Q7: main and current of a subclass are its own") func classProperties() {
+  @Test("Q7: a subclass has its own main and current queues") func classProperties() {
     final class Other: OperationQueue, @unchecked Sendable {
       override class var main: OperationQueue { OperationQueue.main }
       override class var current: OperationQueue? { nil }

@@ -61,9 +61,8 @@ import Testing
     }
   }
 
-  @Test("W6: a task can wait for the first operation that succeeds, and learn that none does") func succeeded()
-    async throws
-  {
+  @Test("W6: a task can wait for the first operation that succeeds, and receives an error if none succeeds")
+  func succeeded() async throws {
     let operations = executing(4)
     let task = Task { try await Operation.untilFirstSucceeded(operations) }
     await until { operations.allSatisfy { waiterCount($0) == 1 } }

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("T2: 64 operations that wait for semaphores do not keep out the 64 that signal them")
+  @Test("T2: 64 operations that wait for semaphores do not prevent the 64 that signal them from running")
   func semaphores() async throws {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
@@ -41,7 +41,9 @@ import Testing
     }
   }
 
-  @Test("T2: operations that a thread has taken behind one that blocks run on other threads", arguments: [false, true])
+  @Test(
+    "T2: operations that a thread has taken behind an operation that blocks run on other threads",
+    arguments: [false, true])
   func behind(waitsForOperation: Bool) async throws {
     await #expect(processExitsWith: .success) { [waitsForOperation] in
       let queue = OperationQueue()

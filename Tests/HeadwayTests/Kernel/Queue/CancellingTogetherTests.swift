@@ -111,7 +111,8 @@ import Testing
   }
 
   @Test(
-    "C8, B4: when an operation of a scope or a group fails, no other operation of it starts", arguments: [true, false])
+    "C8, B4: when an operation of a scope or a group fails, no other operation of the scope or group starts",
+    arguments: [true, false])
   func failure(inGroup: Bool) async throws {
     let group = GroupOperation(maxConcurrentOperationCount: 1)
     let scope = ScopedOperationQueue()

@@ -4,7 +4,7 @@ import Testing
 @testable import Headway
 
 /// Operations that are pushed to the inbox between two steps of a thread that closes the queue.
-@Suite("Steps of closing", .hangLimit) struct ClosingStepTests {
+@Suite("Individual steps of closing a queue", .hangLimit) struct ClosingStepTests {
   @Test("Q17: an operation that is in the inbox when the queue is closed is accepted") func pushedBefore() {
     let queue = OperationQueue(limit: 1)
     let end = queue.occupy()

@@ -127,8 +127,8 @@ import Testing
     #expect(ran.value == 101)
   }
 
-  @Test("Q17: an operation of a closed queue can't add to it, and a group in it can grow") func addedFromInside() async
-  {
+  @Test("Q17: an operation in a closed queue can't add operations to the queue, but a group in the queue can grow")
+  func addedFromInside() async {
     let queue = OperationQueue()
     let (isClosed, next) = (Gate(), BlockOperation { Issue.record("the operation ran") })
     let grown = Counter()
@@ -146,7 +146,7 @@ import Testing
     #expect(grown.value == 1 && next.failure is QueueClosedError)
   }
 
-  @Test("Q17: an operation that requires a rejected one to succeed fails") func dependent() async throws {
+  @Test("Q17: an operation that requires a rejected operation to succeed fails") func dependent() async throws {
     let queue = OperationQueue()
     let (rejected, dependent) = (BlockOperation(name: "step"), BlockOperation(name: "next"))
     dependent.addDependency(rejected, requiring: .success)
@@ -158,7 +158,7 @@ import Testing
     #expect(error?.failedDependency === rejected && error?.underlyingError is QueueClosedError)
   }
 
-  @Test("Q17: methods that add an operation and can throw, throw the error") func throwing() async throws {
+  @Test("Q17: methods that add an operation throw the error if they can throw") func throwing() async throws {
     let queue = OperationQueue()
     queue.close()
     #expect(try await queue.concurrentMap([Int]()) { $0 } == [])

@@ -51,7 +51,8 @@ import Testing
     }
   }
 
-  @Test("W2, Q6: a blocking wait does not include it, because it might need the blocked thread") func blocking() {
+  @Test("W2, Q6: a blocking wait does not include the failure handler, which might need the blocked thread")
+  func blocking() {
     let (queue, returned, done) = (OperationQueue(), Gate(), Gate())
     queue.failureHandler = { _, _ in
       returned.wait()
@@ -135,7 +136,8 @@ import Testing
     token.invalidate()
   }
 
-  @Test("W3, C7: a task that waits for the rest stops when it is cancelled") func cancelled() async throws {
+  @Test("W3, C7: a task that waits for failure handlers stops waiting when it is cancelled")
+  func cancelled() async throws {
     let (queue, begun, go) = (OperationQueue(), Gate(), Gate())
     queue.failureHandler = { _, _ in
       begun.open()

@@ -126,7 +126,9 @@ import Testing
     #expect(reports.count == 2 && others.count == 0)
   }
 
-  @Test("C4, B4, D3: such an operation fails its scope, too", arguments: [true, false])
+  @Test(
+    "C4, B4, D3: an operation that is added after its dependency has failed also fails its scope",
+    arguments: [true, false])
   func refusedInScope(isGroup: Bool) async throws {
     let failed = BlockOperation { throw Mishap() }
     failed.start()

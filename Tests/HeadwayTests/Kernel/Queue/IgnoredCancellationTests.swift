@@ -21,7 +21,7 @@ import Testing
     override func cancel() { if onCall(calls.add(1, ordering: .relaxed).newValue) { super.cancel() } }
   }
 
-  @Test("C8, D3: an operation ignores a call that cancels all, which cancels its required dependency")
+  @Test("C8, D3: an operation can ignore a call that cancels all operations, including its required dependency")
   func requirement() async throws {
     let queue = OperationQueue()
     queue.isSuspended = true
@@ -70,7 +70,7 @@ import Testing
     #expect(second.isCancelled)
   }
 
-  @Test("C8: of two calls at the same time, the first to end starts no operation that the other will cancel")
+  @Test("C8: if two calls cancel all operations, the first to end starts no operation that the other will cancel")
   func twoCalls() async throws {
     let queue = OperationQueue()
     queue.isSuspended = true
@@ -104,7 +104,8 @@ import Testing
     #expect(!first.hasRun && first.isCancelled)
   }
 
-  @Test("C8: an operation that ignores two calls runs after the last one") func lastCall() async throws {
+  @Test("C8: an operation that ignores two calls that cancel all operations runs after the second call")
+  func lastCall() async throws {
     let queue = OperationQueue()
     let ignoring = Ignoring { call in
       if call == 1 { queue.cancelAllOperations() }

@@ -9,7 +9,8 @@ import Testing
 // process's first thread does not serve it. That thread has ended by then, as in every program with an asynchronous
 // `main`.) All tests share the queue: tests that would disturb others run in their own process.
 @Suite("Main queue", .hangLimit) struct MainQueueTests {
-  @Test("Q7: its operations run on the main thread, one at a time, with current set") func onMainThread() async throws {
+  @Test("Q7: the main queue's operations run on the main thread, one at a time, with current set")
+  func onMainThread() async throws {
     let (places, crowd) = (EventRecorder<Bool>(), Crowd())
     let operations = (0..<50).map { _ in
       BlockOperation {
@@ -70,7 +71,7 @@ import Testing
     BlockOperation { #expect(OperationQueue.current !== queue) }.start()
   }
 
-  @Test("Q7: its own properties do not change when they are set") func propertiesStay() {
+  @Test("Q7: the main queue's own properties do not change when they are set") func propertiesStay() {
     let main = OperationQueue.main
     main.isSuspended = true
     main.name = "other"

@@ -54,7 +54,7 @@ import Testing
     #expect(order.events == [0, -1] + Array(1...20))
   }
 
-  @Test("Q13: a task that is cancelled while it waits for a place adds nothing, and takes none")
+  @Test("Q13: a task that is cancelled while it waits for a place adds nothing, and occupies no place")
   func cancelled() async throws {
     let queue = OperationQueue()
     queue.maxOperationCount = 2
@@ -85,7 +85,7 @@ import Testing
     #expect(run.count == 6)
   }
 
-  @Test("Q13: a place is free as soon as its operation has finished, even if another one takes long")
+  @Test("Q13: a place is free as soon as its operation has finished, even if another operation takes long")
   func besideLongOne() async throws {
     for round in 0..<200 {
       let queue = OperationQueue()

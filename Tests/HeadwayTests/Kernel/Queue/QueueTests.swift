@@ -41,7 +41,7 @@ import Testing
 
     var reason: String {
       switch self {
-      case .sameQueue, .otherQueue, .twiceInBatch: "it is in a queue already (or is twice in the list)"
+      case .sameQueue, .otherQueue, .twiceInBatch: "it is in a queue already (or occurs twice in the list)"
       case .executing: "it is executing"
       case .finished, .ranAndCancelled: "it has finished: an operation runs once, make a new one"
       }
@@ -76,7 +76,7 @@ import Testing
     #expect(result.message.contains("was added to queue “import”, but \(wrong.reason)"))
   }
 
-  @Test("Q2: a batch is checked as a whole before any of it is added") func batch() async {
+  @Test("Q2: all operations of a list are checked before any of them is added") func batch() async {
     /// If its state is read while the message is assembled, it returns the contents of the queue.
     final class Witness: Headway.Operation, @unchecked Sendable {
       let queue: OperationQueue
@@ -144,7 +144,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("Q3: raising the limit starts more operations immediately; lowering it lets running ones finish")
+  @Test("Q3: raising the limit starts more operations immediately; lowering it lets running operations finish")
   func changedLimit() {
     let queue = OperationQueue(limit: 1)
     let crowd = Crowd()
@@ -176,7 +176,7 @@ import Testing
     #expect(after.most == 1)
   }
 
-  @Test("Q3: a limit below -1 is a programmer's error") func belowDefault() async {
+  @Test("Q3: a limit below -1 is a programming error") func belowDefault() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let queue = OperationQueue()
       queue.name = "import"
@@ -246,7 +246,8 @@ import Testing
     #expect(counts.events == [1])
   }
 
-  @Test("Q6: waiting for all blocks, and operations added in the meantime prolong the wait") func waitForAll() {
+  @Test("Q6: waiting for all operations blocks the thread, and operations added in the meantime prolong the wait")
+  func waitForAll() {
     let queue = OperationQueue()
     queue.waitUntilAllOperationsAreFinished()
     let end = Gate()

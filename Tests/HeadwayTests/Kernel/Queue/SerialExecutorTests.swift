@@ -54,7 +54,7 @@ private actor Journal {
     #expect(crowd.most == 1)
   }
 
-  @Test("Q12: a suspended queue holds its actor up, and cancelling its operations loses no jobs") func held() async {
+  @Test("Q12: a suspended queue holds up its actor, and cancelling its operations loses no jobs") func held() async {
     let journal = Journal()
     journal.queue.isSuspended = true
     let task = Task { await journal.append(1) }
@@ -83,7 +83,7 @@ private actor Journal {
     #expect(await journal.lines == [1])
   }
 
-  @Test("Q12: it is also recognized in the queue's classic operations, but in no others")
+  @Test("Q12: the actor is also recognized as isolated in the queue's classic operations, but in no others")
   func isolationInOperations() async throws {
     let journal = Journal()
     try await journal.queue.run(BlockOperation { journal.appendFromItsQueue(1) })
@@ -133,7 +133,7 @@ private actor Journal {
     #expect(result.message.contains("make it with order: .fifo"))
   }
 
-  @Test("Q12, Q15: a task that prefers the queue, and an actor on it, share it") func both() async {
+  @Test("Q12, Q15: a task that prefers a queue, and an actor that runs on it, share the queue") func both() async {
     let journal = Journal()
     let queue = journal.queue
     let tasks = (0..<50).map { number in

@@ -118,7 +118,7 @@ import Testing
     #expect(seen.events == [true, true])
   }
 
-  @Test("Q7: adding a block of the main actor to a queue of other threads is a programmer's error")
+  @Test("Q7: adding a block of the main actor to a queue of other threads is a programming error")
   func mainActorElsewhere() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       OperationQueue(name: "pages", maxConcurrentOperationCount: 1).addOperation { @MainActor in }

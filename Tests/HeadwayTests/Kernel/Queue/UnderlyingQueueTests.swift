@@ -4,7 +4,8 @@ import HeadwayTestKit
 import Testing
 
 @Suite("Underlying queue", .hangLimit) struct UnderlyingQueueTests {
-  @Test("Q9: operations run on the underlying queue, in the way that its kind allows", arguments: [true, false])
+  @Test(
+    "Q9: operations run on the underlying queue, concurrently or serially as its kind allows", arguments: [true, false])
   func runsThere(isConcurrent: Bool) {
     let key = DispatchSpecificKey<Int>()
     let dispatchQueue = DispatchQueue(label: "underlying", attributes: isConcurrent ? .concurrent : [])
@@ -65,7 +66,7 @@ import Testing
     #expect(order.events == Array(repeating: "before", count: 4) + ["barrier"] + Array(repeating: "after", count: 5))
   }
 
-  @Test("Q9: it can be set again once the queue is empty, even to nil") func setAgain() {
+  @Test("Q9: the underlying queue can be set again once the queue is empty, even to nil") func setAgain() {
     let key = DispatchSpecificKey<Int>()
     let queue = OperationQueue()
     let places = EventRecorder<Int?>()
@@ -119,7 +120,8 @@ import Testing
     #expect(places.events == Array(repeating: isForDispatchQueue ? 2 : nil, count: 3))
   }
 
-  @Test("Q9: setting it while the queue holds operations is a programmer's error") func notEmpty() async {
+  @Test("Q9: setting the underlying queue while the queue holds operations is a programming error")
+  func notEmpty() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let queue = OperationQueue()
       queue.name = "busy"
@@ -130,7 +132,7 @@ import Testing
     #expect(result.message.contains("The underlying queue of queue “busy” was set while it held operations"))
   }
 
-  @Test("Q9: it can be the main dispatch queue") func mainDispatchQueue() async throws {
+  @Test("Q9: the underlying queue can be the main dispatch queue") func mainDispatchQueue() async throws {
     let queue = OperationQueue()
     queue.underlyingQueue = .main
     queue.isSuspended = true

@@ -42,7 +42,7 @@ import Testing
     #expect(calls.events == ["pool true, caller false, finished true"])
   }
 
-  @Test("W1: the completion block can be set from inside, and set again before the end") func setFromInside() {
+  @Test("W1: an operation can set its own completion block, and can replace it before it ends") func setFromInside() {
     let calls = EventRecorder<Int>()
     let completed = Gate()
     let operation = SelfAware { operation in
@@ -90,7 +90,9 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("W1: a completion block that is set after the end is released immediately", arguments: [true, false])
+  @Test(
+    "W1: a completion block that is set after the operation has finished is released immediately",
+    arguments: [true, false])
   func setAfterEnd(isQueued: Bool) {
     let operation = BlockOperation {}
     if isQueued { OperationQueue().addOperations([operation], waitUntilFinished: true) } else { operation.start() }
@@ -140,7 +142,8 @@ import Testing
     #expect(done.count == 100 && operations.allSatisfy { $0.isFinished })
   }
 
-  @Test("W3: untilFinished() suspends until the end, and returns immediately afterwards") func await() async throws {
+  @Test("W3: untilFinished() suspends the task until the operation has finished, and returns immediately afterwards")
+  func await() async throws {
     let end = Gate()
     let operation = BlockOperation { end.wait() }
     OperationQueue().addOperation(operation)
@@ -220,7 +223,7 @@ import Testing
     #expect(record.events == [1, 2])
   }
 
-  @Test("W5: 200 operations that each wait for a nested one do not starve the pool", arguments: [1, 2, 3])
+  @Test("W5: 200 operations that each wait for a nested operation do not starve the pool", arguments: [1, 2, 3])
   func nest(queueCount: Int) {
     let queues = (0..<queueCount).map { _ in OperationQueue() }
     let record = EventRecorder<Int>()
@@ -244,7 +247,7 @@ import Testing
     }
   }
 
-  @Test("W5: a tree where every operation waits for two nested ones") func tree() {
+  @Test("W5: a tree in which every operation waits for two nested operations does not starve the pool") func tree() {
     let queue = OperationQueue()
     let leaves = Atomic<Int>(0)
     @Sendable func grow(_ level: Int) {
@@ -259,7 +262,9 @@ import Testing
     #expect(leaves.load(ordering: .relaxed) == 128)
   }
 
-  @Test("W1: a completion block can read the dependencies, which are released afterwards", arguments: [false, true])
+  @Test(
+    "W1: a completion block can read its operation's dependencies, which are released afterwards",
+    arguments: [false, true])
   func dependenciesInCompletionBlock(isCancelled: Bool) {
     let queue = OperationQueue()
     let dependency = BlockOperation {}

@@ -53,7 +53,8 @@ import Testing
     #expect(overrides(of: Holding.self) == [false, false, true])
   }
 
-  @Test("C5, O3: they are also detected through several classes, and in generic ones") func inherited() {
+  @Test("C5, O3: overridden members are also detected through several classes, and in generic classes") func inherited()
+  {
     #expect(overrides(of: HeirOfStarting.self) == [true, false, false])
     #expect(overrides(of: Generic<Int>.self) == [false, true, true])
     #expect(overrides(of: Generic<String>.self) == [false, true, true])

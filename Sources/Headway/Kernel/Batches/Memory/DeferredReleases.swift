@@ -9,8 +9,8 @@
 ///
 /// See `Docs/decisions/0017-batches-own.md`.
 struct DeferredReleases: ~Copyable {
-  /// Operations to release before the thread runs another one, when it holds nothing of the queue that other threads
-  /// need.
+  /// Operations to release before the thread runs another operation, while it holds neither a lock nor a slot that
+  /// other threads need.
   ///
   /// Releasing them can run user code.
   private var operations: [OperationReference] = []

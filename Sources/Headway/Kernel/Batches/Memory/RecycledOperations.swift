@@ -6,7 +6,7 @@ import Synchronization
 /// takes a chain, which usually is its own. Then it needs neither an allocation nor a locked instruction for each
 /// block, and the operations are in the cache of its processor.
 ///
-/// To all other code, a recycled operation was freed, and another one was allocated.
+/// To all other code, a recycled operation was freed, and another operation was allocated.
 ///
 /// See `Docs/decisions/0025-recycled-operations.md`.
 enum RecycledOperations {
@@ -61,7 +61,7 @@ enum RecycledOperations {
 }
 
 extension Operation {
-  /// Whether the operation can be used again as a new one, if it has no other references.
+  /// Whether the operation can be used again as a new operation, if it has no other references.
   ///
   /// Its state word shows everything that its links can hold, except a gate.
   final var canBeUsedAgain: Bool {

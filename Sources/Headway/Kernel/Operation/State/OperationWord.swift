@@ -113,7 +113,7 @@ struct OperationWord {
     get { OperationPhase(rawValue: rawValue & Self.phaseMask)! }
     set { rawValue = (rawValue & ~Self.phaseMask) | newValue.rawValue }
   }
-  /// Whether its work has not begun but may still begin.
+  /// Whether the operation's work has not begun but may still begin.
   var isBeforeMain: Bool { rawValue & Self.phaseMask < OperationPhase.executing.rawValue }
   var isCancelled: Bool { rawValue & Self.cancelled != 0 }
   var isReserved: Bool { rawValue & Self.reserved != 0 }
@@ -126,7 +126,8 @@ struct OperationWord {
   ///
   /// The word does not record whether the end was reported.
   func hasReached(_ goal: WaitingGoal) -> Bool { goal == .settled ? isSettled : isNotified }
-  /// Whether it has run in a queue without any special handling: its links are in the state of a new operation.
+  /// Whether the operation has run in a queue without any special handling: its links are in the state of a new
+  /// operation.
   var hasEndedPlainly: Bool { rawValue & ~Self.wasReady == Self.endOfPlain }
   /// Whether releasing the operation can run user code other than the code of its class.
   var hasUserObjects: Bool { rawValue & (Self.userObjects | Self.failed | Self.observed) != 0 }
@@ -135,7 +136,8 @@ struct OperationWord {
   var hasPendingCancellation: Bool { rawValue & Self.pendingCancellation != 0 }
   /// The value of ``Operation/isFinished``, which overrides can read.
   var announcesFinished: Bool { phase == .finished || rawValue & Self.started != 0 }
-  /// Whether it was cancelled, and ended without having been in a queue: immediately, or after a manual start.
+  /// Whether the operation was cancelled and ended without having been in a queue: immediately, or after a manual
+  /// start.
   var endedInNoQueue: Bool { phase == .finished && isCancelled && !isReserved }
   var hasFailed: Bool { rawValue & Self.failed != 0 }
   var unfinishedDependencies: Int { Int(rawValue >> Self.dependencyShift) }
@@ -149,12 +151,12 @@ struct OperationWord {
   var hasCancellationHandlers: Bool { rawValue & Self.hasCancellationHandlers != 0 }
   var hasThreadPriority: Bool { rawValue & Self.hasThreadPriority != 0 }
   var startsSpecially: Bool { rawValue & Self.startsSpecially != 0 }
-  /// Whether it may have dependencies, or has had dependents.
+  /// Whether the operation may have dependencies, or has had dependents.
   var isEdged: Bool { rawValue & Self.edged != 0 }
   var isLinked: Bool { rawValue & (Self.linked | Self.completes) != 0 }
   /// Whether a completion block that is set is kept: the operation will run it, or might still be added to a queue.
   var keepsCompletionBlock: Bool { phase != .finished || endedInNoQueue }
-  /// Whether it may have dependencies that must be processed when it is freed.
+  /// Whether the operation may have dependencies that must be processed when it is freed.
   var mayHaveDependencies: Bool { rawValue & (Self.edged | Self.linksReleased) == Self.edged }
   var dependenciesWereRead: Bool { rawValue & Self.dependenciesWereRead != 0 }
   /// Whether the links may have details that no other flag indicates.
@@ -199,7 +201,7 @@ struct OperationWord {
   /// Whether only its queue keeps it from starting.
   var isStartable: Bool { isReady && (!isHeldBack || isCancelled) }
 
-  /// Whether it is startable and has been neither started nor cancelled.
+  /// Whether the operation is startable and has been neither started nor cancelled.
   var isWaitingForItsTurn: Bool { phase == .pending && !isCancelled && isStartable }
 
   /// After a dependency was counted down: whether it was the last one.
