@@ -10,19 +10,15 @@ extension PageRenderer {
     let name = call.query["name"]
     let all = overview.snapshot.queues
     let found = all.filter { queue in name.map { queue.name.utf8.contains($0.utf8) } ?? true }
-    let from = found.count > Self.queueLimit ? call.query["from"] : nil
-    let start = from.map { from in found.firstIndex { $0.name >= from } ?? found.count } ?? 0
-    let shown = found.dropFirst(start).prefix(Self.queueLimit)
-    var view: View = [
-      "queues": queueRows(Array(shown), reading), "hasQueues": !all.isEmpty,
+    let (shown, links) = Self.part(of: found, from: call.query["from"], limit: Self.queueLimit, by: \.name) { start in
+      url("queues", ["name": name, "from": start])
+    }
+    let view: View = [
+      "queues": queueRows(shown, reading), "hasQueues": !all.isEmpty,
       "isLong": all.count > Self.queueLimit || name != nil, "nameFilter": name ?? "",
       "count": Readable.count(found.count, "queue"),
     ]
-    view["first"] = start > 0 ? url("queues", ["name": name]) : nil
-    view["next"] = found.dropFirst(start + Self.queueLimit).first.map {
-      url("queues", ["name": name, "from": $0.name])
-    }
-    return Page(template: "queues", heading: "Queues", view: view)
+    return Page(template: "queues", heading: "Queues", view: view.merging(links) { $1 })
   }
 
   /// Returns the queues that need attention first: without a worker, paused, or with the oldest waiting job.
