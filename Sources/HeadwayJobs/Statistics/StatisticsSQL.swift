@@ -13,8 +13,11 @@ enum StatisticsSQL {
     OR EXISTS (SELECT 1 FROM headway.statistic WHERE level = \(StatisticsPeriod.Level.minute.rawValue) AND start < $3)
     OR EXISTS (SELECT 1 FROM headway.statistic WHERE level = \(StatisticsPeriod.Level.hour.rawValue) AND start < $4)
     """
-  /// The rows of a level since a time: level, time; by the primary key.
-  static let rows = "SELECT \(columns(ActivityColumns.period)) FROM headway.statistic WHERE level = $1 AND start >= $2"
+  /// The rows of a level since a time, in their order: level, time; by the primary key.
+  static let rows = """
+    SELECT \(columns(ActivityColumns.period)) FROM headway.statistic WHERE level = $1 AND start >= $2
+    ORDER BY start, queue, kind
+    """
   /// The latest activity since a time that is not part of a period yet: time, limit.
   static let activity = """
     SELECT \(columns(["counted"])) FROM headway.activity WHERE counted >= $1 ORDER BY counted DESC LIMIT $2
