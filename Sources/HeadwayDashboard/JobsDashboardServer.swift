@@ -83,7 +83,7 @@ public final class JobsDashboardServer: Sendable {
     let hosts = HostNames(listen: options.listen, others: options.hosts.union(origins.hostNames))
     gate = LoginGate(
       people: KnownPeople(options), proxy: try options.proxy.map(ProxySignIn.init), hosts: hosts, origins: origins,
-      prefix: SitePath.normalized(options.prefix))
+      prefix: PathPrefix(options.prefix))
   }
 
   /// Serves the pages until the task is cancelled.

@@ -79,7 +79,10 @@ extension Jobs {
     let signal = try JobSignal(name, value)
     try check(signal)
     let command = JobCommand.signal(.id(id), signal)
-    return try change(in: database, { try $0.perform(command) }) { [self] in notePerformed(command, count: $0) } > 0
+    let origin = try origin(filter: command.filter)
+    return try change(in: database, { try $0.perform(command, by: origin) }) { [self] count in
+      notePerformed(command, count: count)
+    } > 0
   }
 
   private func add(_ new: [NewJob], in database: Database) throws -> [Enqueued] {

@@ -22,8 +22,8 @@ struct DashboardCommand: AsyncParsableCommand {
         headway dashboard --store jobs.sqlite --open
         headway dashboard --store jobs.sqlite --read-only --port 9000
         headway dashboard --store jobs.sqlite --listen 0.0.0.0 --password-file f.txt
-        headway dashboard --store jobs.sqlite --origin https://jobs.example.org --users users.txt
-        headway dashboard --store jobs.sqlite --origin https://jobs.example.org --trust-proxy 127.0.0.1
+        headway dashboard --store jobs.sqlite --users users.txt
+        headway dashboard --store jobs.sqlite --trust-proxy 127.0.0.1
       """)
 
   @OptionGroup var place: JobPlaceOptions

@@ -35,6 +35,14 @@ package struct NetworkRange: Hashable, Sendable {
     }
   }
 
+  /// Returns the first bytes of the address in hexadecimal notation.
+  ///
+  /// - Parameter count: The maximum number of bits; a multiple of 8.
+  /// - Returns: Two digits per byte.
+  package func text(ofBits count: Int) -> String {
+    bytes.prefix(count / 8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
   /// Returns the 4 or 16 bytes of an address; nil if the text is not an IP address.
   ///
   /// A server that listens on IPv6 receives an IPv4 address as the last 4 bytes of an IPv6 address.

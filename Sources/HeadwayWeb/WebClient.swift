@@ -14,9 +14,8 @@ package struct WebClient: Sendable {
 
   /// The network that counts as one client when clients are limited.
   ///
-  /// All addresses of the same IPv6 network have the same text.
-  package var network: String {
-    address.contains(":") ? address.split(separator: ":").prefix(4).joined(separator: ":") : address
-  }
+  /// All addresses with the same first 64 bits of IPv6 have the same text, however the addresses are written. An IPv4
+  /// address has the same text on a server that listens on IPv6.
+  package var network: String { NetworkRange(address)?.text(ofBits: 64) ?? address }
 }
 #endif

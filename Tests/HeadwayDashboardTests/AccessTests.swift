@@ -179,6 +179,24 @@ import Testing
     }
   }
 
+  @Test("J156: the path of a proxy can be that of a page, whether the proxy passes it on or removes it")
+  func prefixOfPage() async throws {
+    var server = JobsDashboardServer.Options()
+    server.prefix = "/jobs"
+    try await RunningDashboard.with(server: server) { dashboard in
+      // The proxy removes the path: this is the address /jobs/jobs of a browser.
+      expect(try await dashboard.page("/jobs?state=failed").contains("There are no such jobs."), is: true)
+      expect(try await dashboard.get("/job/7").status, is: .notFound)
+    }
+    try await RunningDashboard.with(server: server, logsIn: false) { dashboard in
+      // The proxy keeps the path.
+      _ = try await dashboard.get(String(dashboard.login.trimmingPrefix(dashboard.origin)))
+      expect(try await dashboard.page("/jobs/jobs?state=failed").contains("There are no such jobs."), is: true)
+      expect(try await dashboard.get("/jobs").headers.first(name: "Location"), is: "/jobs/")
+      expect(try await dashboard.page("/jobs/").contains(">Overview</h1>"), is: true)
+    }
+  }
+
   @Test(
     "J156: the address of the first page is relative to the address of each page",
     arguments: [

@@ -219,6 +219,30 @@ import Testing
     }
   }
 
+  @Test("J207: a payload that has changed since a person began to edit it remains as it is, even in a live page")
+  func changedPayload() async throws {
+    try await RunningDashboard.with { dashboard in
+      let id = try await Scene(dashboard.jobs).enqueue("mail", "[1]")
+      func base(_ page: String) throws -> String {
+        String(try #require(page.firstMatch(of: /name="payload-shown" value="([^"]+)"/)).1)
+      }
+      let first = try base(try await dashboard.page("/job/\(id)"))
+      try await dashboard.jobs.change(id, .payload(JobPayload(bytes: Array("[2]".utf8)), version: 1))
+      // The page has become the newer version, except what belongs to the typed text.
+      let page = try await dashboard.page("/job/\(id)")
+      func save(_ base: String) async throws -> String {
+        try await dashboard.change([
+          "action": "change", "id": "\(id)", "shown": try Self.version(page), "priority": "normal", "queue": "default",
+          "payload": "[3]", "payload-shown": base,
+        ])
+      }
+      expect(try await save(first).contains("nothing was done"), is: true)
+      expect(try await dashboard.jobs.job(id)?.payload.bytes, is: Array("[2]".utf8))
+      expect(try await save(try base(page)).contains("The job is changed."), is: true)
+      expect(try await dashboard.jobs.job(id)?.payload.bytes, is: Array("[3]".utf8))
+    }
+  }
+
   @Test("J207: a payload with hidden values is neither shown nor changed, and a form must be complete")
   func hiddenPayload() async throws {
     try await RunningDashboard.with { dashboard in

@@ -84,6 +84,47 @@ import Testing
     }
   }
 
+  @Test("J360: selected jobs that were not counted are not described as jobs in other states")
+  func uncountedSelection() async throws {
+    try await RunningDashboard.with { dashboard in
+      let scene = try await Scene(dashboard.jobs)
+      var query = "selected=1&payload=customer"
+      for _ in 0..<120 { query += "&job=\(try await scene.enqueue("mail", #"{"customer":7}"#))" }
+      let page = try await dashboard.page("/confirm?action=cancel&\(query)")
+      #expect(page.contains("<h1>Cancel 100+ jobs?</h1>") && !page.contains("other states"))
+    }
+  }
+
+  @Test("J361: a search shows neither that many jobs have a hidden value nor where these jobs are")
+  func commonSecret() async throws {
+    try await RunningDashboard.with { dashboard in
+      let scene = try await Scene(dashboard.jobs)
+      for number in 0..<210 {
+        try await scene.enqueue("mail", #"{"customer":\#(number % 70),"apiKey":"hunter2"}"#)
+      }
+      for query in ["payload=hunter2", "payload=hunter3", "payload=hunter2&state=waiting"] {
+        let page = try await dashboard.page("/jobs?\(query)")
+        #expect(page.contains("There are no such jobs.") && page.contains("<span id=\"count\">0 jobs</span>"))
+        #expect(!page.contains("Continue the search") && !page.contains("rel=\"next\""))
+        let confirmation = try await dashboard.page("/confirm?action=cancel&\(query)")
+        #expect(confirmation.contains("There is nothing to change."))
+        expect(try await dashboard.get("/jobs.json?\(query)").text, is: "[\n]\n")
+      }
+      // Shown values still have pages, which contain each job once.
+      var (ids, address) = ([Substring](), String?.some("/jobs?payload=customer"))
+      while let next = address {
+        let page = try await dashboard.page(next)
+        ids += page.matches(of: /<tr data-key="(\d+)">/).map(\.1)
+        address = page.firstMatch(of: /<a href="\.([^"]+)" rel="next">/).map {
+          String($0.1).replacing("&amp;", with: "&")
+        }
+      }
+      #expect(ids.count == 210 && Set(ids).count == 210)
+      let few = try await dashboard.page("/jobs?payload=%22customer%22%3A7%2C")
+      #expect(few.contains("<span id=\"count\">3 jobs</span>") && !few.contains("rel=\"next\""))
+    }
+  }
+
   @Test("J361: jobs are found by the times when they were stored and when they ended")
   func times() async throws {
     try await RunningDashboard.with { dashboard in
@@ -144,6 +185,16 @@ import Testing
       #expect(empty.text == "[\n]\n")
       expect(try await dashboard.get("/jobs.csv?state=broken").status, is: .badRequest)
     }
+  }
+
+  @Test(
+    "J362: a spreadsheet computes no text of a job",
+    arguments: ["=1", "+1", "-1", "@A1", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠A1"])
+  func formula(label: String) async throws {
+    let jobs = Jobs(MemoryJobStore())
+    try await Scene(jobs).enqueue(options: [.label(label)])
+    let job = try #require(try await jobs.jobs(limit: 1).first)
+    #expect(ExportedJob(job, hiding: []).csv.contains("'\(label)"))
   }
 
   @Test("J362: hidden values become strings, and other payloads remain as they are")

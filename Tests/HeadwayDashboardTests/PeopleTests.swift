@@ -119,8 +119,49 @@ import Testing
     var flood = GuessLimit()
     for _ in 0..<waiting { #expect(flood.turn(of: "a", name: "anna", at: now) != nil) }
     #expect(flood.turn(of: "a", name: "anna", at: now) == nil)
+    // Another address waits only for the shorter pauses of the name, even while the first one continues.
+    var person = flood
+    #expect(person.turn(of: "b", name: "anna", at: now) == now + GuessLimit.pauseOfName * waiting)
+    for index in 0..<100 {
+      let time = now + GuessLimit.pause * index
+      _ = flood.turn(of: "a", name: "anna", at: time)
+      let turn = flood.turn(of: "b\(index)", name: "anna", at: time)
+      #expect(turn.map { $0 - time < .seconds(2) } == true)
+    }
     let later = now + GuessLimit.maxWait + GuessLimit.pause
     #expect(flood.turn(of: "b", name: "anna", at: later) == later)
+  }
+
+  @Test("J345: a client that guesses leaves places for passwords of other clients")
+  func waitingPasswords() {
+    var waiting = WaitingPasswords()
+    var queue: [String] = []
+    func flood(_ client: String) { while waiting.add(from: client) { queue.append(client) } }
+    flood("a")
+    #expect(queue.count == WaitingPasswords.maxCount / 2)
+    expect(waiting.add(from: "anna"), is: true)
+    waiting.remove(from: "anna")
+    let others = (0..<8).map { "other \($0)" }
+    for client in others { flood(client) }
+    for _ in 0..<(2 * WaitingPasswords.maxCount) {
+      waiting.remove(from: queue.removeFirst())
+      for client in others + ["a"] { flood(client) }
+    }
+    expect(waiting.add(from: "anna"), is: true)
+  }
+
+  @Test("J345: new sessions of a person never end the sessions of another person")
+  func sessions() {
+    var sessions = LoginSessions()
+    let (owner, bob) = (JobsDashboard.Access.changes(as: "carl@db1"), JobsDashboard.Access.reading(as: "bob"))
+    let token = sessions.open(owner)
+    let first = sessions.open(bob)
+    for _ in 1..<LoginSessions.maxCount { _ = sessions.open(bob) }
+    #expect(sessions.access(first) == bob)
+    let last = sessions.open(bob)
+    #expect(sessions.access(first) == nil && sessions.access(last) == bob && sessions.access(token) == owner)
+    sessions.close(token)
+    #expect(sessions.access(token) == nil && sessions.access("") == nil && sessions.access(last) == bob)
   }
 
   // MARK: Hashes

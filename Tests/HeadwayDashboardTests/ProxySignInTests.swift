@@ -149,6 +149,17 @@ import Testing
   }
 
   @Test(
+    "J345: all addresses of an IPv6 network count as one client, however they are written",
+    arguments: [
+      ("2001:db8::1", "2001:db8::2", true), ("2001:db8::1:2:3:4", "2001:db8:0:0:ffff::", true),
+      ("2001:db8:0:1::1", "2001:db8:0:2::1", false), ("fe80::1", "fe80::a:b:c:d", true),
+      ("1.2.3.4", "::ffff:1.2.3.4", true), ("1.2.3.4", "1.2.3.5", false), ("", "1.2.3.4", false),
+    ])
+  func client(address: String, other: String, isSame: Bool) {
+    #expect((WebClient(address).network == WebClient(other).network) == isSame)
+  }
+
+  @Test(
     "J346: a proxy without a possible address or header is rejected",
     arguments: ["", "localhost", "10.0.0.1/33", "10.0.0/8", "0.0.0.0/0", "::/0", "10.0.0.1/-1", "10.0.0.1/"])
   func invalid(address: String) throws {

@@ -1,10 +1,11 @@
 #if Dashboard
 import Headway
-import HeadwayDashboard
 @_spi(JobStore) import HeadwayJobs
 import HeadwayTestSupport
 import NIOHTTP1
 import Testing
+
+@testable import HeadwayDashboard
 
 @Suite("Safety of the dashboard", .hangLimit) struct SafetyTests {
   private let form = "application/x-www-form-urlencoded"
@@ -34,6 +35,15 @@ import Testing
         expect(try await dashboard.get("/", headers: ["Host": name]).status, is: .misdirectedRequest)
       }
     }
+  }
+
+  @Test("J153: browsers send host names in lowercase, however the options contain them")
+  func hostNamesInLowercase() {
+    let names = HostNames(listen: "DB1.Example.org", others: ["Jobs.example.org"])
+    for name in ["jobs.example.org", "Jobs.example.org:443", "db1.example.org:8090"] {
+      #expect(names.contain(name, port: 8_090))
+    }
+    #expect(!names.contain("example.org", port: 8_090))
   }
 
   @Test("J153: a change requires POST, the origin of the page, and its token")

@@ -190,6 +190,24 @@ import Testing
     await test.store.close()
   }
 
+  @Test("J340: a signal in a transaction of the application is recorded if it has an author and is committed")
+  func recordedSignal() async throws {
+    let test = try await makeStore()
+    let handle = try await test.jobs.enqueue(PlainJob(number: 1))
+    let anna = test.jobs.changing(as: "anna")
+    await #expect(throws: Failure.self) {
+      try await test.store.transaction { transaction in
+        try anna.signal(handle.id, "size", 1, in: transaction)
+        throw Failure()
+      }
+    }
+    #expect(try await anna.changes() == [])
+    _ = try await test.store.transaction { try anna.signal(handle.id, "size", 2, in: $0) }
+    let change = try #require(try await anna.changes().first)
+    #expect(change.action == .signal && change.author == "anna" && change.ids == [handle.id])
+    await test.store.close()
+  }
+
   @Test("J232: a signal is sent if its transaction is committed, even by another client", arguments: [true, false])
   func signal(isOtherClient: Bool) async throws {
     let test = try await makeStore()

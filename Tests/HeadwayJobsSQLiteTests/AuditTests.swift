@@ -91,7 +91,7 @@ import Testing
     await fixture.close()
   }
 
-  @Test("J326: the audit finds statistics of hours that are not the sums of their minutes, and of a lost transaction")
+  @Test("J326: the audit finds hours that do not contain the activity of their minutes, and a lost transaction")
   func statistics() async throws {
     for _ in 0..<2 {
       _ = try await enqueue()
@@ -113,6 +113,24 @@ import Testing
       try await DatabaseQueue(path: fixture.path).write { try $0.execute(sql: "\(change) / 2 WHERE \(rows)") }
     }
     #expect(try await store.audit() == [])
+    await fixture.close()
+  }
+
+  @Test("J326: after the clock was set back, hours whose minutes are partly deleted are no defect")
+  func clock() async throws {
+    for _ in 0..<36 {
+      _ = try await enqueue()
+      fixture.advanceClock(by: .seconds(600))
+      try await store.mergeStatistics()
+    }
+    #expect(try await store.audit() == [])
+    fixture.advanceClock(by: .seconds(-3 * 3_600))
+    for _ in 0..<12 {
+      _ = try await enqueue()
+      fixture.advanceClock(by: .seconds(600))
+      try await store.mergeStatistics()
+      #expect(try await store.audit() == [])
+    }
     await fixture.close()
   }
 

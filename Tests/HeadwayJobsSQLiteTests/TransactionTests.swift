@@ -196,6 +196,25 @@ struct Note: Job {
     await app.store.close()
   }
 
+  @Test("J340: a signal in a transaction of the application is recorded if it has an author and is committed")
+  func recordedSignal() async throws {
+    let app = try Application()
+    let handle = try await app.jobs.enqueue(Note(text: "a"))
+    let anna = app.jobs.changing(as: "anna")
+    struct Failure: Error {}
+    await #expect(throws: Failure.self) {
+      try await app.pool.write { database in
+        try anna.signal(handle.id, "size", 1, in: database)
+        throw Failure()
+      }
+    }
+    #expect(try await anna.changes() == [])
+    _ = try await app.pool.write { try anna.signal(handle.id, "size", 2, in: $0) }
+    let change = try #require(try await anna.changes().first)
+    #expect(change.action == .signal && change.author == "anna" && change.ids == [handle.id])
+    await app.store.close()
+  }
+
   @Test("J229: either both the writes of a step and its value are committed, or neither")
   func step() async throws {
     let app = try Application()

@@ -21,6 +21,10 @@ import Testing
       ("Status code: 404, item 404, code 5", "Status code: 404, item #, code #"),
       ("mail to anna.smith-2@mail.example.com. Try again.", "mail to #. Try again."),
       ("the file “a.csv” or 'b.csv' or `c` or \"d e\" is missing", "the file “…” or '…' or `…` or \"…\" is missing"),
+      (
+        "the file \u{2018}a.csv\u{2019} or «b.csv» or „c“ is missing",
+        "the file \u{2018}…\u{2019} or «…» or „…“ is missing"
+      ),
       ("it can't be read, because it isn't open", "it can't be read, because it isn't open"),
       ("noSuchFile(path: \"/tmp/7\", code: 2)", "noSuchFile(path: \"…\", code: #)"),
       ("one\n\n  two\tthree ", "one two three"),

@@ -81,7 +81,7 @@ import Testing
     #expect(
       health.problems == [
         .bad(
-          "Attempts", "All attempts of “mail” failed in the last 5 min: 200, and 5 % in the hour before.",
+          "Attempts", "All attempts of “mail” failed in the last 5 min: 200, and 5% in the hour before.",
           link: .jobs(JobFilter(states: [.failed], kinds: ["mail"]))),
         .warning(
           "Retries", "200 jobs wait for another attempt after an error.", link: .jobs(JobFilter(states: [.retrying]))),
@@ -94,7 +94,7 @@ import Testing
       facts(statistics((minutesAgo, "mail", attempts(succeeded, failed)))).attempts[0]
     }
     #expect(finding(89, 11).level == .warning)
-    #expect(finding(89, 11).text == "11 % of the attempts of “mail” failed in the last 5 min: 11 of 100.")
+    #expect(finding(89, 11).text == "11% of the attempts of “mail” failed in the last 5 min: 11 of 100.")
     #expect(finding(10, 10).level == .bad)
     #expect(finding(90, 10).level == .good)
     #expect(finding(0, 9).level == .good)
@@ -150,7 +150,7 @@ import Testing
     let statistics = statistics((30, "mail", activity { ($0.failed, $0.succeeded) = (20, 80) }))
     let finding = facts(statistics).failures[0]
     #expect(finding.level == .bad)
-    #expect(finding.text == "20 % of the jobs that ended in the last hour have failed (20 of 100).")
+    #expect(finding.text == "20% of the jobs that ended in the last hour have failed (20 of 100).")
     #expect(finding.link == .jobs(JobFilter(states: [.failed], kinds: ["mail"])))
     var options = JobsHealth.Options()
     options.maxFailedPart = 0.3
@@ -172,7 +172,7 @@ import Testing
     #expect(finding(.seconds(301), usual: .zero).level == .warning)
     #expect(
       finding(.seconds(720), usual: .zero).text
-        == "The oldest job in “mail” has waited for 12 min. In the last hour, 95 % of the jobs of the queue waited for "
+        == "The oldest job in “mail” has waited for 12 min. In the last hour, 95% of the jobs of the queue waited for "
         + "at most 0 ms.")
     // A queue whose jobs always wait for long is not late.
     #expect(finding(.seconds(6_000), usual: .seconds(3_600)).level == .good)

@@ -39,6 +39,7 @@ import Testing
     (job.attempt, job.crashCount, job.snoozeCount, job.epoch) = (1, 2, 3, 4)
     (job.owner, job.isCancelRequested, job.unmetCount) = (WorkerID(rawValue: 5), true, 6)
     (job.hasDependents, job.holdsKey) = (true, true)
+    job.errorGroup = JobErrorGroup.ID("0123456789abcdef")
     job.history.append(JobErrorRecord(attempt: 1, time: Self.time(9), type: "type", text: "text"))
     (job.progress, job.reason) = (
       JobProgress(fraction: 0.5, text: "half"), JobEndReason(.failed, "text", culprit: job.id)

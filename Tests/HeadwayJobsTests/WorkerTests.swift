@@ -139,6 +139,8 @@ import Testing
     try await workshop.run(workshop.worker(Sum.self, on: queue)) {
       let first = try await workshop.jobs.enqueue(Sum(left: 1, right: 1))
       try await workshop.advance(until: first.id, is: .succeeded)
+      // After another beat, no claim from the time before is on its way.
+      await workshop.passBeats(1)
       await workshop.clock.waitForSleepers(count: 1)
       queue.isSuspended = true
       let second = try await workshop.jobs.enqueue(Sum(left: 1, right: 1))

@@ -13,10 +13,7 @@ final class KnownPeople: Sendable {
   private let unmatched: PasswordHash?
   /// Hashes one password at a time, because that uses a processor for part of a second.
   private let queue = Headway.OperationQueue(name: "dashboard passwords", maxConcurrentOperationCount: 1)
-  private let waitingCount = Mutex(0)
-
-  /// The maximum number of passwords that wait to be hashed.
-  private static let maxWaitingCount = 20
+  private let waiting = Mutex(WaitingPasswords())
 
   init(_ options: JobsDashboardServer.Options) {
     password = options.password
@@ -37,27 +34,48 @@ final class KnownPeople: Sendable {
   /// - Parameters:
   ///   - name: The name of the person; nil for the password of the server.
   ///   - given: The password that the person has typed.
+  ///   - client: The network of the person.
   /// - Returns: The rights of the person.
   /// - Throws: A ``Refusal`` if too many passwords wait to be checked.
-  func access(name: String?, password given: String) async throws -> JobsDashboard.Access? {
+  func access(name: String?, password given: String, from client: String) async throws -> JobsDashboard.Access? {
     guard let name else {
       guard let password, Secret.areEqual(password, given) else { return nil }
       return unnamed
     }
     let user = users[name]
     guard let hash = user?.password ?? unmatched else { return nil }
-    return try await isMatch(hash, given) ? user?.access : nil
+    return try await isMatch(hash, given, from: client) ? user?.access : nil
   }
 
-  private func isMatch(_ hash: PasswordHash, _ given: String) async throws -> Bool {
-    let isAccepted = waitingCount.withLock { count in
-      guard count < Self.maxWaitingCount else { return false }
-      count += 1
-      return true
-    }
-    guard isAccepted else { throw Refusal.tooManyGuesses }
-    defer { waitingCount.withLock { $0 -= 1 } }
+  private func isMatch(_ hash: PasswordHash, _ given: String, from client: String) async throws -> Bool {
+    guard waiting.withLock({ $0.add(from: client) }) else { throw Refusal.tooManyGuesses }
+    defer { waiting.withLock { $0.remove(from: client) } }
     return try await queue.addTask("password") { hash.matches(given) }.value
+  }
+}
+
+/// The numbers of passwords that wait to be hashed, by client.
+///
+/// A client can have at most as many passwords as there are free places, so it can't use up all of them. If several
+/// clients guess all the time, each has an equal part of the places, and one part remains free.
+struct WaitingPasswords {
+  private var counts: [String: Int] = [:]
+
+  /// The maximum number of passwords of all clients.
+  static let maxCount = 20
+
+  /// Adds a password of a client and returns whether there was a place for it.
+  mutating func add(from client: String) -> Bool {
+    let own = counts[client] ?? 0
+    guard own < Self.maxCount - counts.values.reduce(0, +) else { return false }
+    counts[client] = own + 1
+    return true
+  }
+
+  /// Removes a password of a client, which has been hashed.
+  mutating func remove(from client: String) {
+    let rest = (counts[client] ?? 0) - 1
+    counts[client] = rest > 0 ? rest : nil
   }
 }
 #endif

@@ -113,13 +113,13 @@ struct DashboardChange {
 
   /// Makes the changes of the form on the page of a job.
   private func changeJob(_ jobs: Jobs) async throws -> String {
-    guard let number = form.number("id"), let version = form["shown"] else { throw Refusal.badForm }
+    guard let number = form.number("id"), form["shown"] != nil else { throw Refusal.badForm }
     let id = JobID(rawValue: number)
     func page(_ result: String) -> String { Link.to("/job/\(number)", ["done": result]) }
     guard let job = try await jobs.job(id), JobState.changeable.contains(job.state) else { return page("nothing") }
     let now = jobs.store.now
     let shown = JobForm(job, hiding: redactedKeys, zone: PageZone(named: form["zone"]) ?? .utc)
-    guard version == shown.version else { return page("nothing") }
+    guard shown.isShown(in: form) else { return page("nothing") }
     let changes = try shown.changes(in: form, at: now)
     guard !changes.isEmpty else { return page("same") }
     do {

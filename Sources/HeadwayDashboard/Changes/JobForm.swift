@@ -39,6 +39,7 @@ struct JobForm {
     [
       "version": version, "zone": zone.name, "queue": queue, "start": start, "deadline": deadline,
       "hasDeadline": job.deadline != nil, "hasPayload": payload != nil, "payload": payload ?? "",
+      "payloadVersion": payloadVersion,
       "isHidden": !JobState.changeable.contains(job.state),
       "priorities": Self.priorities.map { ["name": $0.name, "isChosen": $0.priority == priority] as View },
     ]
@@ -51,11 +52,23 @@ struct JobForm {
   var version: String {
     let times = [job.dueTime, job.deadline].map { $0.map { "\($0.microseconds)" } ?? "" }
     let texts = ["\(job.priority)", job.queue, job.kind.rawValue, "\(job.version)"] + times
-    // The hash function FNV-1a.
+    return Self.hash(of: texts.flatMap { Array($0.utf8) + [0] } + (payload == nil ? [] : job.payload.bytes))
+  }
+
+  /// A text that differs if the payload has changed since a person began to edit it.
+  ///
+  /// A live page shows the new ``version`` of a job, but keeps the text that the person has typed.
+  private var payloadVersion: String { payload == nil ? "" : Self.hash(of: job.payload.bytes) }
+
+  /// Returns whether the stored values are those that the form has shown.
+  func isShown(in fields: Fields) -> Bool {
+    fields["shown"] == version && fields["payload-shown"].map { $0 == payloadVersion } ?? true
+  }
+
+  /// The hash function FNV-1a.
+  private static func hash(of bytes: [UInt8]) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in texts.flatMap({ Array($0.utf8) + [0] }) + (payload == nil ? [] : job.payload.bytes) {
-      hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
-    }
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     return String(hash, radix: 16)
   }
 

@@ -3,7 +3,7 @@
 
 extension PageRenderer {
   func health(_ call: Call) async throws -> Page {
-    let report = await healthWatch.report(atMost: HealthWatch.freshAge)
+    let report = await healthWatch.report(atMost: .zero)
     let health = try report.health.get()
     let good = health.findings.filter { $0.level == .good }
     let view: View = [

@@ -56,7 +56,7 @@ final class HealthWatch: Sendable {
   func report(atMost maxAge: Duration = maxAge, using reading: Reading? = nil) async -> Report {
     let (report, task) = state.withLock { state -> (Report?, Task<Report, Never>?) in
       let age = state.report.map { .now - $0.time } ?? Self.maxAge
-      if let report = state.report, age < Self.freshAge { return (report, nil) }
+      if let report = state.report, age < min(Self.freshAge, maxAge) { return (report, nil) }
       let task = state.running ?? check(state.changeCount, reading)
       state.running = task
       return (age < maxAge ? state.report : nil, task)

@@ -100,10 +100,12 @@ struct ExportedJob {
     }
   }
 
+  /// The characters at the beginning of a formula, also in their wide forms, and the spaces that can precede it.
+  private static let formulaStarts = Set("=+-@\t\r\n＝＋－＠".unicodeScalars)
+
   /// Returns text that a spreadsheet does not execute as a formula.
   private static func harmless(_ text: String) -> String {
-    guard let first = text.unicodeScalars.first, "=+-@\t\r".unicodeScalars.contains(first) else { return text }
-    return "'" + text
+    text.unicodeScalars.first.map(formulaStarts.contains) == true ? "'" + text : text
   }
 
   private func cell(_ text: String) -> String {

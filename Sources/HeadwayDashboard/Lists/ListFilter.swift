@@ -60,7 +60,7 @@ struct ListFilter {
       }
     }
 
-    /// Describes the interval with the times of the page”s time zone.
+    /// Describes the interval with the times of the page's time zone.
     var description: String {
       let zone = PageZone.current
       let parts = [start.map { "from \(zone.text($0))" }, end.map { "until \(zone.text($0))" }].compactMap(\.self)

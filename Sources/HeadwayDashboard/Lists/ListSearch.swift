@@ -4,7 +4,7 @@ import HeadwayJobs
 /// Finds the jobs of a list, newest first.
 ///
 /// A search by payload finds only text that a page shows. Otherwise, a person could guess hidden values letter by
-/// letter.
+/// letter. Where a page of jobs ends does not depend on hidden values either.
 struct ListSearch: Sendable {
   let jobs: Jobs
   let redactedKeys: Set<String>
@@ -24,15 +24,30 @@ struct ListSearch: Sendable {
   /// - Returns: The jobs; nil for the next ones if there are no further jobs.
   func page(_ filter: JobFilter, before id: JobID? = nil, limit: Int) async throws -> (jobs: [JobRecord], next: JobID?)
   {
-    let page = try await jobs.ids(filter, before: id, limit: limit)
-    guard !page.ids.isEmpty else { return ([], page.next) }
-    let found = try await jobs.jobs(JobFilter(ids: page.ids), limit: page.ids.count)
-    return (found.filter { shows(filter.payload, $0) }.sorted { $0.id > $1.id }, page.next)
+    guard let text = filter.payload else {
+      let page = try await jobs.ids(filter, before: id, limit: limit)
+      return (try await records(page.ids), page.next)
+    }
+    // The store also finds hidden values. With a limit, it would stop after a number of them.
+    let page = try await jobs.ids(filter, before: id, limit: .max)
+    var (shown, rest) = ([JobRecord](), page.ids[...])
+    while !rest.isEmpty, shown.count <= limit {
+      let ids = Array(rest.prefix(Self.payloadPageSize))
+      rest = rest.dropFirst(ids.count)
+      shown += try await records(ids).filter { shows(text, $0) }
+    }
+    guard shown.count > limit else { return (shown, page.next) }
+    return (Array(shown.prefix(limit)), shown[limit - 1].id)
   }
 
-  private func shows(_ text: String?, _ job: JobRecord) -> Bool {
-    guard let text else { return true }
-    return JSONText.withoutSecrets(job.payload.bytes, hiding: redactedKeys).contains(text.utf8)
+  /// Returns jobs, newest first, except deleted ones.
+  private func records(_ ids: [JobID]) async throws -> [JobRecord] {
+    guard !ids.isEmpty else { return [] }
+    return try await jobs.jobs(JobFilter(ids: ids), limit: ids.count).sorted { $0.id > $1.id }
+  }
+
+  private func shows(_ text: String, _ job: JobRecord) -> Bool {
+    JSONText.withoutSecrets(job.payload.bytes, hiding: redactedKeys).contains(text.utf8)
   }
 
   /// Counts the jobs of a filter, up to a limit.

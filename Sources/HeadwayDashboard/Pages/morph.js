@@ -33,6 +33,12 @@ function isInUse(node) {
   return (node.nodeName === "SELECT" && node === focused) || (node.nodeName === "DATALIST" && focused?.list === node);
 }
 
+/** Whether a hidden field identifies the value that a person has begun to edit in the control next to it. */
+function isBase(node) {
+  return node.type === "hidden" && node.parentNode.nodeName === "LABEL"
+    && [...node.parentNode.querySelectorAll("input, select, textarea")].some(isEdited);
+}
+
 function isGone(node) {
   return node.nodeType === Node.ELEMENT_NODE && node.classList.contains("gone");
 }
@@ -106,7 +112,7 @@ function morphChildren(parent, next) {
 function morph(old, next) {
   if (old.nodeType !== Node.ELEMENT_NODE) {
     if (old.nodeValue !== next.nodeValue && !isSelected(old)) old.nodeValue = next.nodeValue;
-  } else if (!isInUse(old) && old.dataset.keep === undefined && !old.isEqualNode(next)) {
+  } else if (!isInUse(old) && !isBase(old) && old.dataset.keep === undefined && !old.isEqualNode(next)) {
     const choice = changedChoice(old);
     morphAttributes(old, next);
     morphChildren(old, next);

@@ -6,7 +6,8 @@ const local = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Stores the choice for all pages of the dashboard. */
 function choose(name) {
-  const path = new URL(`${document.body.dataset.base}/`, location.href).pathname;
+  // A slash at the end would exclude the first page of a dashboard that an application has mounted below a path.
+  const path = new URL(`${document.body.dataset.base}/`, location.href).pathname.replace(/(.)\/$/, "$1");
   const security = location.protocol === "https:" ? "; Secure" : "";
   document.cookie =
     `jobs-time-zone=${encodeURIComponent(name)}; Path=${path}; Max-Age=31536000; SameSite=Strict${security}`;

@@ -43,7 +43,11 @@ struct GuessLimit {
     let keys = [Key.address(address)] + (name.map { [Key.name(String($0.prefix(Self.maxNameLength)))] } ?? [])
     let turn = keys.map { turns[$0] ?? now }.max() ?? now
     guard turn - now <= Self.maxWait else { return nil }
-    for key in keys { turns[key] = turn + key.pause }
+    for key in keys {
+      // A guess that waits because of its address delays only the guesses from this address.
+      let last = if case .address = key { turn } else { turns[key] ?? now }
+      turns[key] = last + key.pause
+    }
     return turn
   }
 }

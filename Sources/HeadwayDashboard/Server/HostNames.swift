@@ -4,7 +4,8 @@ import HeadwayWeb
 
 /// The host names that a dashboard accepts.
 ///
-/// Another site can make its own name resolve to any machine (DNS rebinding), but not a numeric address.
+/// Another site can make its own name resolve to any machine (DNS rebinding), but not a numeric address. Browsers send
+/// names in lowercase.
 struct HostNames: Sendable {
   private let names: Set<String>
   private let acceptsAddresses: Bool
@@ -17,7 +18,8 @@ struct HostNames: Sendable {
   init(listen: String, others: Set<String>) {
     let isLocal = Self.isLoopback(listen)
     acceptsAddresses = !isLocal
-    names = others.union(isLocal ? [] : [listen, ProcessInfo.processInfo.hostName])
+    let all = others.union(isLocal ? [] : [listen, ProcessInfo.processInfo.hostName])
+    names = Set(all.map { $0.lowercased() })
   }
 
   /// Whether only this machine can reach an address.
@@ -32,7 +34,7 @@ struct HostNames: Sendable {
     // A proxy has its own port.
     let end = authority.lastIndex { $0 == ":" || $0 == "]" }
     let host = end.map { authority[$0] == ":" ? authority[..<$0] : authority[...] } ?? authority[...]
-    if names.contains(String(host)) { return true }
+    if names.contains(host.lowercased()) { return true }
     return acceptsAddresses && Self.isAddress(host)
   }
 

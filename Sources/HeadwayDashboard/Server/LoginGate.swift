@@ -12,14 +12,9 @@ final class LoginGate: RouterMiddleware {
     var port = 0
     /// The token of the printed address, until it is used.
     var token: String? = Secret.make()
-    var sessions: [Session] = []
+    var sessions = LoginSessions()
     var guesses = GuessLimit()
-  }
-
-  /// A browser that has logged in.
-  private struct Session {
-    let token: String
-    let access: JobsDashboard.Access
+    var prefix: PathPrefix
   }
 
   /// The rights of the person who has sent the current request.
@@ -30,12 +25,11 @@ final class LoginGate: RouterMiddleware {
   private let proxy: ProxySignIn?
   private let hosts: HostNames
   private let prefix: String
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
-  private static let maxSessionCount = 100
-
-  init(people: KnownPeople, proxy: ProxySignIn?, hosts: HostNames, origins: SiteOrigins, prefix: String) {
-    (self.people, self.proxy, self.hosts, self.origins, self.prefix) = (people, proxy, hosts, origins, prefix)
+  init(people: KnownPeople, proxy: ProxySignIn?, hosts: HostNames, origins: SiteOrigins, prefix: PathPrefix) {
+    (self.people, self.proxy, self.hosts, self.origins, self.prefix) = (people, proxy, hosts, origins, prefix.path)
+    state = Mutex(State(prefix: prefix))
   }
 
   /// Returns the path that lets one browser log in.
@@ -70,7 +64,9 @@ final class LoginGate: RouterMiddleware {
   }
 
   private func withoutPrefix(_ request: Request) -> Request {
-    guard let path = SitePath.removing(prefix, from: request.head.path ?? "") else { return request }
+    let target = request.head.path ?? ""
+    let path = state.withLock { $0.prefix.removed(from: target) }
+    guard path != target else { return request }
     var head = request.head
     head.path = path
     return Request(head: head, body: request.body)
@@ -111,7 +107,7 @@ final class LoginGate: RouterMiddleware {
   private func access(of request: Request) -> JobsDashboard.Access? {
     if let access = proxy?.access(of: request, from: WebClient.current) { return access }
     guard let token = token(in: request) else { return nil }
-    return state.withLock { $0.sessions }.first { Secret.areEqual($0.token, token) }?.access
+    return state.withLock { $0.sessions }.access(token)
   }
 
   /// The token of the session of a browser.
@@ -148,7 +144,8 @@ final class LoginGate: RouterMiddleware {
       throw Refusal.tooManyGuesses
     }
     if turn > now { try await Task.sleep(until: turn) }
-    guard let access = try await people.access(name: name, password: form["password"] ?? "") else {
+    let given = form["password"] ?? ""
+    guard let access = try await people.access(name: name, password: given, from: client.network) else {
       throw people.acceptNames ? Self.wrongNameOrPassword : Self.wrongPassword
     }
     return access
@@ -156,9 +153,7 @@ final class LoginGate: RouterMiddleware {
 
   private func logOut(_ request: Request) throws -> Response {
     try origins.check(request)
-    if let token = token(in: request) {
-      state.withLock { $0.sessions.removeAll { Secret.areEqual($0.token, token) } }
-    }
+    if let token = token(in: request) { state.withLock { $0.sessions.close(token) } }
     var response = Self.firstPage
     response.headers.append(cookie.removal(isEncrypted: isEncrypted(request)))
     return response
@@ -167,11 +162,7 @@ final class LoginGate: RouterMiddleware {
   private static var firstPage: Response { Response(status: .seeOther, headers: [.location: "./"]) }
 
   private func open(_ request: Request, _ access: JobsDashboard.Access) -> Response {
-    let token = Secret.make()
-    state.withLock { state in
-      state.sessions.append(Session(token: token, access: access))
-      if state.sessions.count > Self.maxSessionCount { state.sessions.removeFirst() }
-    }
+    let token = state.withLock { $0.sessions.open(access) }
     var response = Self.firstPage
     response.headers.append(cookie.header(token, isEncrypted: isEncrypted(request)))
     return response

@@ -25,7 +25,7 @@ extension PageRenderer {
       view["phrase"] = action.phrase(Self.text(of: count))
       view["what"] = list.description
       view["error"] = try await errorView(list.error)
-      view["note"] = Self.note(about: count.count, of: list)
+      view["note"] = count.isExact ? Self.note(about: count.count, of: list) : nil
       view["canConfirm"] = count.count > 0 || !count.isExact
       view["back"] = Link.to("\(base)/jobs", list.listFields)
       fields += list.fields

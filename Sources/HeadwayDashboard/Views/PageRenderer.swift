@@ -34,6 +34,9 @@ struct PageRenderer: Sendable {
     ("schedules", "Schedules"), ("workers", "Workers"), ("changes", "Changes"), ("health", "Health"),
   ]
 
+  /// Returns whether a path is that of a page with an entry in the menu.
+  static func isPage(_ path: String) -> Bool { menu.contains { "/\($0.0)" == path } }
+
   func response(to call: Call) async throws -> Response {
     // The former address of the page of errors.
     if call.path == ["failures"] {

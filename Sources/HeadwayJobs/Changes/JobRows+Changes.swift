@@ -30,9 +30,11 @@
     var (notes, count) = (JobsChangeNotes(), 1)
     switch command {
     case .set, .setPaused, .remove:
-      notes.note(old, try readableSchedule(name))
+      let new = try readableSchedule(name)
+      notes.note(old, new)
       let isRemoved = command == .remove && answer.isFound
-      count = notes.values.isEmpty && !isRemoved ? 0 : 1
+      let isSame = old?.definition == new?.definition && old?.isPaused == new?.isPaused
+      count = isSame && !isRemoved ? 0 : 1
     case .run:
       if let job = answer.job { notes.note(job) } else { count = 0 }
     case .backfill(let start, let end):

@@ -40,8 +40,12 @@ extension Jobs {
     return try await backend.changes(of: job, before: number, limit: limit)
   }
 
-  /// Returns the origin of a change; nil if it is not recorded.
-  func origin(filter: JobFilter? = nil) throws -> JobsChangeOrigin? {
+  /// Returns the origin of a change.
+  ///
+  /// - Parameter filter: The selection of the person; nil if it is the filter of the command, or if there is none.
+  /// - Returns: The origin; nil if the change has no author, so that it is not recorded.
+  /// - Throws: ``JobError`` with the code ``JobError/Code/nameTooLong``.
+  @_spi(JobStore) public func origin(filter: JobFilter? = nil) throws -> JobsChangeOrigin? {
     guard let author else { return nil }
     try NameLength.check(author, "The author of a change", NameLength.name)
     return JobsChangeOrigin(author, filter: filter)

@@ -28,11 +28,8 @@ import Headway
     note(old.id)
     note("state", from: old.state.name, to: new?.state.name)
     guard let new else { return }
-    func priority(_ job: JobRecord) -> String {
-      "\(Headway.Operation.QueuePriority(roundingTowardNormal: job.priority))"
-    }
     note("cancellation", from: old.isCancelRequested ? "requested" : nil, to: new.isCancelRequested ? "requested" : nil)
-    note("priority", from: priority(old), to: priority(new))
+    note("priority", from: Self.text(priority: old.priority), to: Self.text(priority: new.priority))
     note("queue", from: old.queue, to: new.queue)
     note("start", from: old.dueTime?.description, to: new.dueTime?.description)
     note("deadline", from: old.deadline?.description, to: new.deadline?.description)
@@ -65,6 +62,11 @@ import Headway
     note("missed ticks") { "\($0.definition.missed)" }
     note("overlap") { "\($0.definition.overlap)" }
     note("jitter") { $0.definition.jitter == .zero ? nil : "\($0.definition.jitter)" }
+    note("version") { "\($0.definition.job.version)" }
+    note("priority") { Self.text(priority: $0.definition.job.priority) }
+    note("delay") { $0.definition.job.delay.map { "\($0)" } }
+    note("start") { $0.definition.job.startTime?.description }
+    note("deadline") { $0.definition.job.deadline?.description }
     note("options") { schedule in
       schedule.definition.job.settings.stored.map { String(decoding: $0, as: UTF8.self) }
     }
@@ -82,6 +84,10 @@ import Headway
   }
 
   private static func text(_ flag: Bool) -> String { flag ? "yes" : "no" }
+
+  private static func text(priority: Int) -> String {
+    "\(Headway.Operation.QueuePriority(roundingTowardNormal: priority))"
+  }
 
   private static func bounded(_ text: String) -> String { text.shortened(to: JobsChangeRecord.maxValueLength) }
 }

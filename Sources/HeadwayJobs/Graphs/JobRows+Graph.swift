@@ -181,8 +181,10 @@ public import Headway
   }
 
   /// Runs jobs again.
-  package func restart(_ retries: JobRetries) throws {
-    guard !retries.jobs.isEmpty else { return }
+  ///
+  /// - Returns: The jobs as they were written, in the order of their choice.
+  func restart(_ retries: JobRetries) throws -> [JobRecord] {
+    guard !retries.jobs.isEmpty else { return [] }
     let ids = retries.jobs.map(\.id)
     let (requirements, awaited) = (try requirements(of: ids), try jobsWithUnmetEdges(ids))
     var (dependencies, changes) = (Set<JobID>(), [JobEdge.Status: [JobEdge]]())
@@ -207,5 +209,6 @@ public import Headway
     for (status, edges) in changes { try setStatus(status, of: edges) }
     // The rows of the dependencies that run again are unfinished only now.
     try noteDependents(of: dependencies.sorted())
+    return jobs
   }
 }

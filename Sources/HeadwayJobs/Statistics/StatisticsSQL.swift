@@ -13,14 +13,13 @@ enum StatisticsSQL {
     OR EXISTS (SELECT 1 FROM headway.statistic WHERE level = \(StatisticsPeriod.Level.minute.rawValue) AND start < $3)
     OR EXISTS (SELECT 1 FROM headway.statistic WHERE level = \(StatisticsPeriod.Level.hour.rawValue) AND start < $4)
     """
-  /// The rows of a level since a time, in their order: level, time; by the primary key.
+  /// The rows of a level in a time, in their order: level, first and last time; by the primary key.
+  ///
+  /// If the clock was ahead for some time, there are also rows of the future.
   static let rows = """
-    SELECT \(columns(ActivityColumns.period)) FROM headway.statistic WHERE level = $1 AND start >= $2
+    SELECT \((ActivityColumns.period + ActivityColumns.all).joined(separator: ", ")) FROM headway.statistic
+    WHERE level = $1 AND start >= $2 AND start <= $3
     ORDER BY start, queue, kind
-    """
-  /// The latest activity since a time that is not part of a period yet: time, limit.
-  static let activity = """
-    SELECT \(columns(["counted"])) FROM headway.activity WHERE counted >= $1 ORDER BY counted DESC LIMIT $2
     """
   /// The number of unfinished jobs, and the sums of all activity that should agree with it.
   static let sums = """
@@ -30,8 +29,6 @@ enum StatisticsSQL {
       UNION ALL SELECT enqueued, restarted, succeeded, failed, cancelled FROM headway.statistic
       WHERE level = \(StatisticsPeriod.Level.total.rawValue)) a
     """
-
-  private static func columns(_ first: [String]) -> String { (first + ActivityColumns.all).joined(separator: ", ") }
 
   private static func sum(_ value: String) -> String { "CAST(coalesce(sum(\(value)), 0) AS bigint)" }
 }

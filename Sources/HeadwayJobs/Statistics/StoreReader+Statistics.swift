@@ -1,12 +1,19 @@
 extension StoreReader {
-  func statistics(over span: JobStatistics.Span, queue: String?) throws -> JobStatistics {
+  /// Returns statistics, and whether they contain all activity that is not part of a period yet.
+  func statistics(
+    over span: JobStatistics.Span, queue: String?
+  ) throws -> (statistics: JobStatistics, isComplete: Bool) {
     preferIndexes()
     var sum = StatisticsSum(over: span, queue: queue, at: now)
     for row in try statisticsRows(of: sum.level, since: sum.startTime) { sum.add(row.group, at: row.period.startTime) }
-    let activity = StoreStatement(
-      StatisticsSQL.activity, .time(sum.startTime), .number(StatisticsSQL.maxActivityCount), isFrequent: true)
-    try forEachRow(activity) { sum.add(ActivityColumns.read($0, at: 1), at: $0.time(0)) }
-    return sum.result
+    let limit = StatisticsSQL.maxActivityCount
+    let activity = StoreStatement(Overview.activity, .time(sum.startTime), .number(limit), isFrequent: true)
+    var count = 0
+    try forEachRow(activity) { row in
+      count += 1
+      sum.add(ActivityColumns.read(row, at: 1), at: row.time(0))
+    }
+    return (sum.result, count < limit)
   }
 
   /// Returns whether activity waits long enough to be merged, or old statistics can be deleted.
@@ -24,7 +31,8 @@ extension StoreReader {
   }
 
   private func statisticsRows(of level: StatisticsPeriod.Level, since time: StoreTime) throws -> [StatisticsRow] {
-    let select = StoreStatement(StatisticsSQL.rows, .number(level.rawValue), .time(time), isFrequent: true)
+    let select = StoreStatement(
+      StatisticsSQL.rows, .number(level.rawValue), .time(time), .time(now), isFrequent: true)
     return try rows(select) { ActivityColumns.readRow($0) }.compactMap(\.self)
   }
 
@@ -41,21 +49,33 @@ extension StoreReader {
     } + (try hourDefects())
   }
 
-  /// Checks that the activity of each hour is the sum of its minutes, if all of them are still kept.
+  /// Checks that the minutes of an hour do not contain more activity than the hour.
+  ///
+  /// They can contain less: if the clock was set back, minutes of these hours have already been deleted.
   private func hourDefects() throws -> [String] {
     let minutes = try statisticsRows(of: .minute, since: expiration(of: .minute))
     guard let first = minutes.map(\.period.startTime).min() else { return [] }
-    var sums: [StoreTime: [JobGroupName: JobActivity]] = [:]
+    var sums: [StatisticsPeriod: [JobGroupName: JobActivity]] = [:]
     for row in minutes {
-      let hour = StatisticsPeriod(.hour, of: row.period.startTime).startTime
+      let hour = StatisticsPeriod(.hour, of: row.period.startTime)
       sums[hour, default: [:]][JobGroupName(row.group), default: JobActivity()] += row.group.activity
     }
-    var hours: [StoreTime: [JobGroupName: JobActivity]] = [:]
-    for row in try statisticsRows(of: .hour, since: first) {
-      hours[row.period.startTime, default: [:]][JobGroupName(row.group)] = row.group.activity
+    let hours = try statisticsRows(of: .hour, since: StatisticsPeriod(.hour, of: first).startTime)
+    for row in hours {
+      guard let sum = sums[row.period]?[JobGroupName(row.group)], row.group.activity.contains(sum) else { continue }
+      sums[row.period]?[JobGroupName(row.group)] = nil
     }
-    return Set(sums.keys).union(hours.keys).filter { $0 >= first && sums[$0] != hours[$0] }.sorted().map { hour in
-      "the statistics of the hour from \(hour) are not the sums of its minutes"
+    return sums.filter { !$0.value.isEmpty }.keys.map(\.startTime).sorted().map { hour in
+      "the statistics of the hour from \(hour) do not contain those of its minutes"
     }
+  }
+}
+
+extension JobActivity {
+  /// Returns whether each number is at least as great as the same number of a part.
+  fileprivate func contains(_ part: JobActivity) -> Bool { zip(numbers, part.numbers).allSatisfy(>=) }
+
+  private var numbers: [Int] {
+    [enqueued, restarted, succeeded, failed, cancelled, failedAttempts, crashes, waits.count, runs.count]
   }
 }

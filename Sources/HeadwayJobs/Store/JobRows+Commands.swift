@@ -100,7 +100,7 @@
   }
 
   private func retry(_ command: JobCommand, _ notes: inout JobsChangeNotes?) throws -> Int {
-    var (retries, keys) = (JobRetries(), JobKeys())
+    var (retries, keys, former) = (JobRetries(), JobKeys(), [JobID: JobRecord]())
     var requirements: [JobID: [(edge: JobEdge, state: JobState?)]] = [:]
     while retries.beginPass() {
       _ = try select(
@@ -118,13 +118,13 @@
           retries.consider(job, requirements[job.id] ?? [], holder: holder, at: now)
           // The selection ends when enough jobs are chosen.
           guard retries.jobs.count > count else { return false }
-          notes?.note(job, retries.jobs.last)
+          if notes != nil { former[job.id] = job }
           return true
         })
     }
     if retries.jobs.isEmpty, let refusal = retries.refusal { throw refusal }
     try willRestart(retries.jobs)
-    try restart(retries)
+    for job in try restart(retries) { if let old = former[job.id] { notes?.note(old, job) } }
     return retries.jobs.count
   }
 }

@@ -54,7 +54,7 @@
         let error = JobErrorDescription(JobEndReason(.damaged, damage))
         try note([FailedAttempt(job, error)], in: &failed)
       }
-      try preservingParts(of: job) { try write(failed) }
+      try preservingParts(of: failed[0]) { try write(failed) }
     }
     try write(rest)
   }

@@ -6,6 +6,12 @@ enum OverviewSQL: OverviewStatements {
   /// The workers, and whether their leases are valid.
   static let workers = "SELECT id, started, stopped, info, lease > clock_timestamp() FROM headway.worker"
 
+  /// The latest activity; by `activity_counted`.
+  static let activity = """
+    SELECT counted, \(JobSQL.list(ActivityColumns.all)) FROM headway.activity WHERE counted >= $1
+    ORDER BY counted DESC LIMIT $2
+    """
+
   /// The waiting jobs by queue, kind and version, and the first one of each group; reads all waiting jobs.
   static let waitingJobs = [
     """

@@ -111,7 +111,10 @@ extension Jobs {
     try check(signal)
     requireStore(of: transaction)
     let command = JobCommand.signal(.id(id), signal)
-    return try transaction.change({ try $0.perform(command) }) { [self] in notePerformed(command, count: $0) } > 0
+    let origin = try origin(filter: command.filter)
+    return try transaction.change({ try $0.perform(command, by: origin) }) { [self] count in
+      notePerformed(command, count: count)
+    } > 0
   }
 
   private func add(_ new: [NewJob], in transaction: PostgresTransaction) throws -> [Enqueued] {

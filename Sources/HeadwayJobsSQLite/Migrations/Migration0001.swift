@@ -114,10 +114,10 @@ enum Migration0001 {
     CREATE TABLE headway_error_count (
       error INTEGER NOT NULL, hour INTEGER NOT NULL, place INTEGER NOT NULL, count INTEGER NOT NULL,
       last_seen INTEGER NOT NULL, last_job INTEGER NOT NULL, PRIMARY KEY (error, hour, place)) STRICT, WITHOUT ROWID;
-    -- Changes by people. Job: the job if the change selected one alone; otherwise 0. Token: a random number that the
-    -- transactions of a change share. Record: JSON.
+    -- Changes by people. The number of a deleted record is not used again. Job: the job if the change selected one
+    -- alone; otherwise 0. Token: a random number that the transactions of a change share. Record: JSON.
     CREATE TABLE headway_change (
-      number INTEGER PRIMARY KEY, time INTEGER NOT NULL, author TEXT NOT NULL, job INTEGER NOT NULL,
+      number INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, author TEXT NOT NULL, job INTEGER NOT NULL,
       token INTEGER NOT NULL, record BLOB NOT NULL) STRICT;
     CREATE UNIQUE INDEX headway_change_token ON headway_change(token);
     CREATE INDEX headway_change_job ON headway_change(job, number) WHERE job > 0;

@@ -6,6 +6,13 @@ enum OverviewSQL: OverviewStatements {
   /// The workers, whose locks show whether they are alive.
   static let workers = "SELECT id, started, stopped, info FROM headway_worker"
 
+  /// The latest activity; by the primary key, because the table has no other index.
+  static let activity = """
+    SELECT counted, \(JobSQL.list(ActivityColumns.all)) FROM (
+      SELECT * FROM headway_activity ORDER BY id DESC LIMIT ?2) latest
+    WHERE counted >= ?1
+    """
+
   /// The waiting jobs by queue, kind and version, and the first one of each group; by `headway_job_waiting`,
   /// `headway_job_keyed` and `headway_job_suspect`.
   ///

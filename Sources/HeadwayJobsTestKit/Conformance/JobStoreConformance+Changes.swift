@@ -49,6 +49,20 @@ extension JobStoreConformance {
       } catch let error as JobError where error.code == .keyHeld {}
       try probe.expect(try await anna.changes(), [], "the records")
     },
+    JobStoreCheck("J340: jobs that run again are recorded with their states afterward, and dependents are held") {
+      probe in
+      let first = try await probe.enqueue()
+      let second = try await probe.enqueue(options: [.after(first.success)])
+      try await probe.perform(.cancel(.id(first)))
+      let anna = Jobs(probe.store).changing(as: "anna")
+      try probe.expect(try await anna.retry(.all), 2, "the number of jobs that run again")
+      try probe.expect([try await probe.state(first), try await probe.state(second)], [.waiting, .held], "the states")
+      let change = try await anna.changes().first
+      try probe.expect(change?.ids, [first, second], "the jobs")
+      let state = change?.values.first { $0.name == "state" }
+      try probe.expect(state?.before, ["cancelled"], "the states before")
+      try probe.expect(state?.after, ["waiting", "held"], "the states after")
+    },
     JobStoreCheck("J341: a change of many jobs has one record with the first IDs") { probe in
       let count = 2 * JobCommand.maxChangedCount + 1
       let ids = try await probe.enqueueBatch(of: count)
@@ -107,6 +121,12 @@ extension JobStoreConformance {
       try await anna.resumeQueue("mail")
       let (later, earlier) = (try await anna.changes(), all[0].number)
       try probe.expect(later.allSatisfy { $0.number > earlier }, true, "that later numbers are greater")
+      probe.fixture.advanceClock(by: JobsChangeRecord.retention)
+      try await probe.perform(.prune)
+      try probe.expect(try await anna.changes().count, 0, "the number of records after another 90 days")
+      try await anna.pauseQueue("mail")
+      let number = try await anna.changes().first?.number ?? 0
+      try probe.expect(number > later[0].number, true, "that the number of a deleted record is not used again")
     },
     JobStoreCheck("J343: changes of queues are recorded with the settings before and after") { probe in
       let anna = Jobs(probe.store).changing(as: "anna")
@@ -147,6 +167,31 @@ extension JobStoreConformance {
       let times = found.map { $0.values.first { $0.name == "times" } }
       try probe.expect(times[4]?.after, [old], "the times of the new schedule")
       try probe.expect(times[0]?.before, [new], "the times of the deleted schedule")
+    },
+    JobStoreCheck("J343: a change of any option of a schedule's jobs is recorded") { probe in
+      let payload = JobPayload(bytes: [UInt8(ascii: "1")])
+      let date = (probe.store.now + .seconds(3_600)).date
+      let jobs: [(name: String?, job: NewJob)] = [
+        (nil, NewJob(kind: "test", payload: payload)), ("version", NewJob(kind: "test", version: 2, payload: payload)),
+        ("priority", NewJob(kind: "test", version: 2, payload: payload, options: [.priority(.high)])),
+        (
+          "delay", NewJob(kind: "test", version: 2, payload: payload, options: [.priority(.high), .delay(.seconds(5))])
+        ),
+        (
+          "deadline",
+          NewJob(
+            kind: "test", version: 2, payload: payload,
+            options: [.priority(.high), .delay(.seconds(5)), .deadline(date)])
+        ),
+      ]
+      for (name, job) in jobs {
+        let definition = ScheduleDefinition(.every(.seconds(60)), job: job)
+        _ = try await probe.store.perform(.set(definition), on: "nightly", by: JobsChangeOrigin("anna"))
+        guard let name else { continue }
+        let change = try await Jobs(probe.store).changes().first
+        try probe.expect(change?.values.map(\.name), [name], "the changed parts of the definition")
+      }
+      try probe.expect(try await Jobs(probe.store).changes().count, jobs.count, "the number of records")
     },
     JobStoreCheck("J343: the jobs of past ticks have one record, and a signal is recorded with its value") { probe in
       let anna = Jobs(probe.store).changing(as: "anna")

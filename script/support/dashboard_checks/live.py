@@ -6,6 +6,7 @@ from .tools import change, found, is_live, press
 def check(driver, program, said):
     follows_changes(driver, program, said)
     keeps_what_is_touched(driver, program, said)
+    keeps_a_newer_payload(driver, program, said)
     shares_one_stream(driver, program, said)
 
 
@@ -69,6 +70,21 @@ def keeps_what_is_touched(driver, program, said):
     driver.wait("the queue is resumed", lambda: "paused" not in driver.run(f"return {field}.closest('.queue').textContent"))
     assert driver.run(f"return {field}.value === '77' && document.activeElement === {field}")
     said("new parts appear, and the selection, the focus and the input stay")
+
+
+def keeps_a_newer_payload(driver, program, said):
+    """A typed payload does not replace one that another person has stored in the meantime."""
+    driver.open(found(driver, program, "queue=moved&state=waiting", "moved"))
+    area, base, version = (f"document.querySelector('[name={name}]')" for name in ("payload", "payload-shown", "shown"))
+    fields = driver.run("return Object.fromEntries(new FormData(document.querySelector('form.change')))")
+    driver.run(f"{area}.value = '[\"typed\"]'")
+    change(driver, **(fields | {"payload": '{"album": "newer"}'}))
+    driver.wait("the newer version", lambda: driver.run(f"return {version}.value") != fields["shown"])
+    assert driver.run(f"return {area}.value") == '["typed"]'
+    assert driver.run(f"return {base}.value") == fields["payload-shown"]
+    press(driver, "Save")
+    assert "nothing was done" in driver.text("main"), driver.text("main")
+    said("a payload that another person has changed is not replaced")
 
 
 def shares_one_stream(driver, program, said):

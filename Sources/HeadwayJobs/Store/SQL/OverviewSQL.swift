@@ -17,6 +17,12 @@
   ///   - part: The part, with waiting jobs.
   ///   - count: The maximum number of kinds, versions and priorities of a queue, if an index has the kinds.
   static func waitingJobs(of part: JobPart, groupsPerQueue count: Int) -> String
+
+  /// Returns the latest activity that is not part of a period yet: its time, and the columns of ``ActivityColumns``.
+  ///
+  /// The parameters are the earliest time, and the maximum number of rows to examine. There can be many more rows,
+  /// because only workers merge them.
+  static var activity: String { get }
 }
 
 /// The statements of snapshots and overviews that all databases understand.

@@ -100,13 +100,19 @@
 
   /// Returns what has happened to the jobs in a time until now.
   ///
+  /// If no worker has merged the activity of many transactions, this function merges it, up to a limit. A connection
+  /// that can't write returns only part of the activity in this case.
+  ///
   /// - Parameters:
   ///   - span: The time that the statistics describe.
   ///   - queue: Only jobs of this queue are counted; nil for all.
   /// - Returns: The activity in each period, by queue and kind.
   /// - Throws: ``JobError``.
   public func statistics(over span: JobStatistics.Span, queue: String?) async throws -> JobStatistics {
-    try await readState { try $0.statistics(over: span, queue: queue) }
+    let (statistics, isComplete) = try await readState { try $0.statistics(over: span, queue: queue) }
+    guard !isComplete else { return statistics }
+    do { try await mergeStatistics() } catch is JobError { return statistics }
+    return try await readState { try $0.statistics(over: span, queue: queue).statistics }
   }
 
   /// Adds the activity of earlier transactions to the statistics of minutes and hours, and deletes old statistics.
