@@ -3,7 +3,7 @@ extension PageRenderer {
   /// Returns the part of an ordered list that a page shows.
   ///
   /// - Parameters:
-  ///   - list: The whole list.
+  ///   - list: All elements, in the order of the keys.
   ///   - start: The key where the part begins; nil for the beginning. A list that fits on a page is always whole.
   ///   - limit: The maximum number of elements.
   ///   - key: Returns what the list is ordered by.

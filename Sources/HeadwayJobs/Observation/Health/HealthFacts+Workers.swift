@@ -37,7 +37,8 @@ extension HealthFacts {
       .bad(
         "Queues",
         Readable.sentence(
-          "\(jobs(overview.count(of: .waiting, in: queue), "waits", "wait")) in the queue “\(queue.name)”, but no worker serves it"
+          jobs(overview.count(of: .waiting, in: queue), "waits", "wait")
+            + " in the queue “\(queue.name)”, but no worker serves it"
         ),
         link: .jobs(JobFilter(states: [.waiting], queues: [queue.name])))
     }
