@@ -182,7 +182,7 @@ public import Headway
 
   /// Runs jobs again.
   ///
-  /// - Returns: The jobs as they were written, in the order of their choice.
+  /// - Returns: The jobs as they were written.
   func restart(_ retries: JobRetries) throws -> [JobRecord] {
     guard !retries.jobs.isEmpty else { return [] }
     let ids = retries.jobs.map(\.id)
