@@ -183,6 +183,61 @@ import Testing
     }
   }
 
+  @Test("J373: each page has at most 200 kB, even with many queues, schedules, and workers with long lists")
+  func size() async throws {
+    try await RunningDashboard.with(Jobs(MemoryJobStore())) { dashboard in
+      func name(_ number: Int) -> String { "queue-of-a-customer-with-a-long-name-\(1_000 + number)" }
+      let jobs = (0..<1_500).map { number in
+        NewJob(kind: "mail", payload: JobPayload(bytes: [1]), options: [.queue(name(number)), .label(name(number))])
+      }
+      _ = try await dashboard.jobs.backend.enqueue(jobs)
+      let kinds = Dictionary(uniqueKeysWithValues: (0..<300).map { (JobKind(rawValue: name($0)), 1) })
+      for number in 0..<50 {
+        _ = try await dashboard.jobs.backend.register(
+          WorkerDescription(
+            name: "worker", processIdentifier: Int32(number), queues: (0..<1_500).map(name), kinds: kinds))
+      }
+      for number in 0..<200 {
+        try await dashboard.jobs.schedule(name(number), .every(.seconds(3_600)), job: Report())
+      }
+      for path in Self.paths {
+        let page = try await dashboard.page(path)
+        #expect(page.utf8.count < 200_000, "\(path)")
+      }
+    }
+  }
+
+  @Test("J373: the pages of workers and of schedules list a part, and link to the other parts")
+  func parts() async throws {
+    try await RunningDashboard.with(Jobs(MemoryJobStore())) { dashboard in
+      var ids: [String] = []
+      for _ in 0..<45 {
+        let worker = WorkerDescription(
+          name: "worker", processIdentifier: 1, queues: (10..<32).map { "queue-\($0)" }, kinds: ["mail": 1])
+        ids.append("\(try await dashboard.jobs.backend.register(worker))")
+      }
+      let names = (100..<190).map { "schedule-\($0)" }
+      for name in names { try await dashboard.jobs.schedule(name, .every(.seconds(3_600)), job: Report()) }
+      for (start, subject, expected, count) in [
+        ("/workers", "worker", ids, 20), ("/schedules", "schedule", names, 80),
+      ] {
+        var (path, found) = (start, [String]())
+        while true {
+          let page = try await dashboard.page(path)
+          let anchors = page.matches(of: /id="(worker|schedule)-([^"]+)"/).map { String($0.2) }
+          #expect(anchors.count <= count)
+          found += anchors
+          #expect(page.contains(">First</a>") == (path != start))
+          guard let next = page.firstMatch(of: /href="([^"]+)" rel="next">/) else { break }
+          path = "/" + String(next.1).trimmingPrefix("./").replacing("&amp;", with: "&")
+        }
+        #expect(found == expected, "\(subject)")
+      }
+      let workers = try await dashboard.page("/workers?from=\(ids[21])")
+      #expect(workers.contains("id=\"worker-\(ids[21])\"") && workers.contains("and 2 more"))
+    }
+  }
+
   @Test("J150: a HEAD request has the headers of the page, and no body")
   func head() async throws {
     try await RunningDashboard.with { dashboard in

@@ -65,7 +65,7 @@ import Testing
     try await test.jobs.enqueue(contentsOf: (0..<4_000).map { PlainJob(number: $0) })
     try test.psql(
       """
-      UPDATE job SET queue = 'queue-' || id % 40;
+      UPDATE job SET queue = 'queue-' || (id % 40);
       UPDATE job SET \(JobState.scheduled.condition), due = now() + interval '1 h' WHERE id % 4 = 1;
       ANALYZE job
       """)

@@ -194,7 +194,7 @@ struct DashboardChange {
       let id = try await jobs.runSchedule(schedule)
       return Link.to("/job/\(id)", ["done": "run"])
     }
-    return Link.to("/schedules", ["done": name])
+    return Link.to("/schedules", ["from": schedule, "done": name])
   }
 }
 #endif

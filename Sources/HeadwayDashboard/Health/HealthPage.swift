@@ -72,8 +72,8 @@ extension PageRenderer {
         "jobs",
         ["state": only(filter.states)?.name, "kind": only(filter.kinds)?.rawValue, "queue": only(filter.queues)])
     case .queue(let name): return url("queues", ["from": name]) + "#" + Self.anchor("queue", name)
-    case .schedule(let name): return url("schedules") + "#" + Self.anchor("schedule", name)
-    case .worker(let id): return url("workers") + "#" + Self.anchor("worker", "\(id)")
+    case .schedule(let name): return url("schedules", ["from": name]) + "#" + Self.anchor("schedule", name)
+    case .worker(let id): return url("workers", ["from": "\(id)"]) + "#" + Self.anchor("worker", "\(id)")
     case .errors: return url("errors")
     }
   }

@@ -105,9 +105,11 @@ extension PageRenderer {
     add("snoozes", job.snoozeCount == 0 ? nil : "\(job.snoozeCount)")
     add("key", settings.unique?.key)
     for limit in settings.limits ?? [] { add("limit", "\(limit)") }
-    add("schedule", settings.tick?.schedule, url("schedules"))
+    add("schedule", settings.tick?.schedule, url("schedules", ["from": settings.tick?.schedule]))
     add("time limit", settings.timeout.map(Readable.duration))
-    add("worker", job.owner.map { "\($0)" }, job.state == .running ? url("workers") : nil)
+    add(
+      "worker", job.owner.map { "\($0)" },
+      job.state == .running ? url("workers", ["from": job.owner.map { "\($0)" }]) : nil)
     add("enqueued", job.enqueuedTime)
     add("due", job.dueTime)
     add("waits for", job.wait?.description)

@@ -3,8 +3,8 @@
 
 extension PageRenderer {
   private static let pageSize = 50
-  /// The maximum number of names that a field suggests.
-  private static let maxNameCount = 500
+  /// The maximum number of names that a field suggests, and their maximum length in bytes in total.
+  private static let (maxNameCount, maxNamesLength) = (500, 16 * 1_024)
 
   func jobList(_ call: Call) async throws -> Page {
     let (list, now) = (try ListFilter(call.query), jobs.store.now)
@@ -75,7 +75,14 @@ extension PageRenderer {
     let workers = snapshot.workers.map(\.description)
     let kinds = Set(workers.flatMap { $0.kinds.keys } + listed.map(\.kind))
     let queues = Set(workers.flatMap(\.queues) + listed.map(\.queue) + waiting + snapshot.queues.map(\.name))
-    func views(_ names: [String]) -> [View] { names.sorted().prefix(Self.maxNameCount).map { ["name": $0] } }
+    func views(_ names: [String]) -> [View] {
+      var rest = Self.maxNamesLength
+      let shown = names.sorted().prefix(Self.maxNameCount).prefix { name in
+        rest -= name.utf8.count
+        return rest >= 0
+      }
+      return shown.map { ["name": $0] }
+    }
     return (views(kinds.map(\.rawValue)), views(Array(queues)))
   }
 

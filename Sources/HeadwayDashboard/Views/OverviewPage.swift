@@ -47,8 +47,8 @@ extension PageRenderer {
     else { return nil }
     let number = Readable.number(limit)
     return
-      "More than \(number) jobs have failed. A job is missing here if it is neither among the \(number) jobs that ended "
-      + "last in the last hour, nor among the \(number) failed jobs with the highest job numbers."
+      "More than \(number) jobs have failed. A job is missing here if it is neither among the \(number) jobs that "
+      + "ended last in the last hour, nor among the \(number) failed jobs with the highest job numbers."
   }
 
   /// Returns jobs in the order of a list of numbers, except deleted jobs.

@@ -10,19 +10,15 @@ extension PageRenderer {
     let name = call.query["name"]
     let all = overview.snapshot.queues
     let found = all.filter { queue in name.map { queue.name.utf8.contains($0.utf8) } ?? true }
-    let from = found.count > Self.queueLimit ? call.query["from"] : nil
-    let start = from.map { from in found.firstIndex { $0.name >= from } ?? found.count } ?? 0
-    let shown = found.dropFirst(start).prefix(Self.queueLimit)
-    var view: View = [
-      "queues": queueRows(Array(shown), reading), "hasQueues": !all.isEmpty,
+    let (shown, links) = Self.part(of: found, from: call.query["from"], limit: Self.queueLimit, by: \.name) { start in
+      url("queues", ["name": name, "from": start])
+    }
+    let view: View = [
+      "queues": queueRows(shown, reading), "hasQueues": !all.isEmpty,
       "isLong": all.count > Self.queueLimit || name != nil, "nameFilter": name ?? "",
       "count": Readable.count(found.count, "queue"),
     ]
-    view["first"] = start > 0 ? url("queues", ["name": name]) : nil
-    view["next"] = found.dropFirst(start + Self.queueLimit).first.map {
-      url("queues", ["name": name, "from": $0.name])
-    }
-    return Page(template: "queues", heading: "Queues", view: view)
+    return Page(template: "queues", heading: "Queues", view: view.merging(links) { $1 })
   }
 
   /// Returns the queues that need attention first: without a worker, paused, or with the oldest waiting job.
@@ -32,17 +28,16 @@ extension PageRenderer {
   ///   - limit: The maximum number of queues.
   /// - Returns: The queues, ordered by name.
   static func worstQueues(_ overview: JobsOverview, limit: Int) -> [JobQueueSnapshot] {
-    func isStopped(_ queue: JobQueueSnapshot) -> Bool {
-      queue.counts.isPaused || isUnserved(queue, overview.snapshot.workers.filter(\.isWorking))
-    }
+    let coverage = WorkerCoverage(overview.snapshot.workers)
+    func isStopped(_ queue: JobQueueSnapshot) -> Bool { queue.counts.isPaused || isUnserved(queue, coverage) }
     let ordered = overview.snapshot.queues.map { queue in
       (isStopped(queue) ? 0 : 1, queue.oldestWaitStartTime?.microseconds ?? .max, queue)
     }.sorted { ($0.0, $0.1, $0.2.name) < ($1.0, $1.1, $1.2.name) }
     return ordered.prefix(limit).map(\.2).sorted { $0.name < $1.name }
   }
 
-  private static func isUnserved(_ queue: JobQueueSnapshot, _ workers: [JobWorkerSnapshot]) -> Bool {
-    queue.counts[.waiting] > 0 && !workers.contains { $0.description.serves(queue.name) }
+  private static func isUnserved(_ queue: JobQueueSnapshot, _ coverage: WorkerCoverage) -> Bool {
+    queue.counts[.waiting] > 0 && !coverage.serves(queue.name)
   }
 
   /// Returns the rows of queues.
@@ -50,13 +45,13 @@ extension PageRenderer {
     let (overview, activities) = (reading.overview, reading.statistics.byQueue)
     // The activity of some queues might be counted together.
     let unknown = activities[JobStatistics.rest] == nil ? "0" : "–"
-    let workers = overview.snapshot.workers.filter(\.isWorking)
+    let coverage = WorkerCoverage(overview.snapshot.workers)
     return queues.map { queue in
       let settings = queue.counts.settings
       var view: View = [
         "name": queue.name, "anchor": Self.anchor("queue", queue.name), "url": url("jobs", ["queue": queue.name]),
         "isPaused": queue.counts.isPaused,
-        "isUnserved": Self.isUnserved(queue, workers),
+        "isUnserved": Self.isUnserved(queue, coverage),
         "ended": activities[queue.name].map { Readable.number($0.ended) } ?? unknown,
         "failed": activities[queue.name].map { Readable.number($0.failed) } ?? unknown,
         "hasFailed": activities[queue.name]?.failed ?? 0 > 0, "trendsURL": url("trends", ["queue": queue.name]),

@@ -2,9 +2,15 @@
 import HeadwayJobs
 
 extension PageRenderer {
+  /// The maximum number of schedules on the page.
+  private static let scheduleLimit = 80
+
   func schedules(_ call: Call) async throws -> Page {
     let (schedules, now) = (try await jobs.schedules(), jobs.store.now)
-    let rows = schedules.map { schedule -> View in
+    let (shown, links) = Self.part(of: schedules, from: call.query["from"], limit: Self.scheduleLimit, by: \.name) {
+      url("schedules", ["from": $0])
+    }
+    let rows = shown.map { schedule -> View in
       let definition = schedule.definition
       var view: View = [
         "name": schedule.name, "anchor": Self.anchor("schedule", schedule.name),
@@ -22,8 +28,8 @@ extension PageRenderer {
       ]
       return view
     }
-    return Page(
-      template: "schedules", heading: "Schedules", view: ["schedules": rows, "hasSchedules": !rows.isEmpty])
+    let view: View = ["schedules": rows, "hasSchedules": !rows.isEmpty]
+    return Page(template: "schedules", heading: "Schedules", view: view.merging(links) { $1 })
   }
 }
 #endif

@@ -11,8 +11,8 @@ public struct JobsOverview: Hashable, Sendable {
   public var countLimit: Int
   /// The limits of the numbers of one queue, by state.
   ///
-  /// If many queues have many jobs in a state, the jobs of each of these queues are counted less far, so that reading all
-  /// queues takes a limited time. A state without a limit has ``countLimit``. See ``count(of:in:)``.
+  /// If many queues have many jobs in a state, the jobs of each of these queues are counted less far, so that reading
+  /// all queues takes a limited time. A state without a limit has ``countLimit``. See ``count(of:in:)``.
   public var queueCountLimits: [JobState: Int]
   /// The queues with the numbers of unfinished jobs, and the workers.
   ///
@@ -82,7 +82,7 @@ public struct JobsOverview: Hashable, Sendable {
   /// - Parameters:
   ///   - state: The state of the jobs.
   ///   - queue: The queue in the ``snapshot``.
-  /// - Returns: The number. It is not exact if it was counted only up to the limit of the state.
+  /// - Returns: The number, which is not exact if it was counted only up to the limit of the state.
   public func count(of state: JobState, in queue: JobQueueSnapshot) -> JobCount {
     JobCount(queue.counts[state], upTo: queueCountLimits[state] ?? countLimit)
   }
@@ -90,8 +90,8 @@ public struct JobsOverview: Hashable, Sendable {
   /// Returns the number of unfinished jobs in a state, in all queues.
   ///
   /// - Parameter state: The state of the jobs.
-  /// - Returns: The number, at most ``countLimit``. It is not exact if there are more jobs, or if the jobs of a queue were
-  ///   counted only up to the limit of the state.
+  /// - Returns: The number, at most ``countLimit``. It is not exact if there are more jobs, or if the jobs of a queue
+  ///   were counted only up to the limit of the state.
   public func count(of state: JobState) -> JobCount {
     var count = JobCount(0, isExact: true)
     for queue in snapshot.queues {

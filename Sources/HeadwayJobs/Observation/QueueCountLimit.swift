@@ -1,8 +1,8 @@
 /// How far the jobs of each queue are counted, so that reading the numbers of all queues takes a limited time.
 ///
-/// A store counts up to a small number first. If that leaves enough of what it may count in total, it counts again, up to
-/// the same number in each queue. Therefore, the numbers of small queues are exact, and a large queue is counted as far
-/// as the number of large queues allows.
+/// A store counts up to a small number first. If that leaves enough of what it may count in total, it counts again, up
+/// to the same number in each queue. Therefore, the numbers of small queues are exact, and a large queue is counted as
+/// far as the number of large queues allows.
 struct QueueCountLimit {
   /// The number that the jobs of a queue are counted to.
   private(set) var value: Int

@@ -17,15 +17,12 @@ struct UnknownKinds {
   /// - Returns: The jobs that have waited for at least ``patience`` for a worker that supports their kind. Each kind is
   ///   returned once, until a worker supports it.
   mutating func update(_ snapshot: JobsSnapshot) -> [(jobs: WaitingJobs, queue: String)] {
-    let workers = snapshot.workers.filter(\.isWorking)
+    let coverage = WorkerCoverage(snapshot.workers)
     var current: Set<Group> = []
     var found: [(jobs: WaitingJobs, queue: String)] = []
     for queue in snapshot.queues {
       for jobs in queue.waiting where snapshot.time - jobs.waitStartTime >= Self.patience {
-        let isKnown = workers.contains { worker in
-          worker.description.serves(queue.name) && worker.knows(jobs.kind, version: jobs.version)
-        }
-        guard !isKnown else { continue }
+        guard !coverage.supports(jobs.kind, version: jobs.version, in: queue.name) else { continue }
         let group = Group(queue: queue.name, kind: jobs.kind, version: jobs.version)
         current.insert(group)
         if !reported.contains(group) { found.append((jobs, queue.name)) }

@@ -13,12 +13,13 @@ enum StatisticsSQL {
     OR EXISTS (SELECT 1 FROM headway.statistic WHERE level = \(StatisticsPeriod.Level.minute.rawValue) AND start < $3)
     OR EXISTS (SELECT 1 FROM headway.statistic WHERE level = \(StatisticsPeriod.Level.hour.rawValue) AND start < $4)
     """
-  /// The rows of a level in a time: level, first and last time; by the primary key.
+  /// The rows of a level in a time, in their order: level, first and last time; by the primary key.
   ///
   /// If the clock was ahead for some time, there are also rows of the future.
   static let rows = """
     SELECT \((ActivityColumns.period + ActivityColumns.all).joined(separator: ", ")) FROM headway.statistic
     WHERE level = $1 AND start >= $2 AND start <= $3
+    ORDER BY start, queue, kind
     """
   /// The number of unfinished jobs, and the sums of all activity that should agree with it.
   static let sums = """

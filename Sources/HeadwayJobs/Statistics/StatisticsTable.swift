@@ -54,7 +54,7 @@ struct StatisticsTable: Sendable {
   }
 }
 
-extension [JobGroupName: JobActivity] {
+extension Dictionary where Key == JobGroupName {
   /// Returns the name that the activity of a group is counted under: its own, if there are not too many others.
   fileprivate func name(of group: JobStatistics.Group) -> JobGroupName {
     let name = JobGroupName(group)
@@ -67,7 +67,8 @@ extension [JobGroupName: JobActivity] {
 struct StatisticsSum {
   private var statistics: JobStatistics
   private let queue: String?
-  private var sums: [[JobGroupName: JobActivity]]
+  /// The place of each group in its period.
+  private var places: [[JobGroupName: Int]]
 
   /// The level whose rows are summed.
   var level: StatisticsPeriod.Level { statistics.span == .hour ? .minute : .hour }
@@ -83,25 +84,32 @@ struct StatisticsSum {
   init(over span: JobStatistics.Span, queue: String?, at now: StoreTime) {
     statistics = JobStatistics(span: span, endingAt: now)
     self.queue = queue
-    sums = Array(repeating: [:], count: span.periodCount)
+    places = Array(repeating: [:], count: span.periodCount)
   }
 
   /// Adds the activity at the given time.
   mutating func add(_ group: JobStatistics.Group, at time: StoreTime) {
     if let queue, !group.queue.utf8.elementsEqual(queue.utf8) { return }
     let index = Int(((time - startTime) / statistics.span.periodLength).rounded(.down))
-    guard sums.indices.contains(index) else { return }
-    let name = sums[index].name(of: group)
-    sums[index][name, default: JobActivity()] += group.activity
+    guard places.indices.contains(index) else { return }
+    let name = places[index].name(of: group)
+    if let place = places[index][name] {
+      statistics.periods[index].groups[place].activity += group.activity
+    } else {
+      places[index][name] = statistics.periods[index].groups.count
+      statistics.periods[index].groups.append(
+        JobStatistics.Group(queue: name.queue, kind: name.kind, activity: group.activity))
+    }
   }
 
   /// The statistics.
   var result: JobStatistics {
     var result = statistics
-    for (index, sum) in sums.enumerated() {
-      result.periods[index].groups = sum.sorted { $0.key < $1.key }.map { name, activity in
-        JobStatistics.Group(queue: name.queue, kind: name.kind, activity: activity)
-      }
+    for index in result.periods.indices {
+      // A database returns its rows in this order, and sorting takes longer than reading them.
+      let names = result.periods[index].groups.map(JobGroupName.init)
+      guard !zip(names, names.dropFirst()).allSatisfy({ $0 < $1 }) else { continue }
+      result.periods[index].groups.sort { JobGroupName($0) < JobGroupName($1) }
     }
     return result
   }

@@ -252,9 +252,9 @@ public struct JobStoreAccess: Sendable {
   ///
   /// The default implementation reads all jobs.
   ///
-  /// - Parameter limit: The highest number that must be exact, except of queues that the overview has a lower limit for:
-  ///   see ``JobsOverview/queueCountLimits``. Instead of a greater number, a store can return any other number above the
-  ///   limit.
+  /// - Parameter limit: The highest number that must be exact, except in queues that the overview has a lower limit
+  ///   for: see ``JobsOverview/queueCountLimits``. Instead of a greater number, a store can return any other number
+  ///   above the limit.
   /// - Returns: The current state of the store.
   /// - Throws: ``JobError``.
   func overview(countingTo limit: Int) async throws -> JobsOverview

@@ -57,7 +57,8 @@ enum OverviewSQL: OverviewStatements {
               ORDER BY n.version, n.priority DESC LIMIT 1),
             (\(next) n.queue = j.queue AND n.kind > j.kind ORDER BY n.kind, n.version, n.priority DESC LIMIT 1)) END,
           (\(next) n.queue > j.queue ORDER BY n.queue, n.kind, n.version, n.priority DESC LIMIT 1)))
-      SELECT j.queue, j.kind, j.version, (SELECT count(*) FROM (SELECT 1 FROM headway_job WHERE \(same) LIMIT \(share))),
+      SELECT j.queue, j.kind, j.version,
+      (SELECT count(*) FROM (SELECT 1 FROM headway_job WHERE \(same) LIMIT \(share))),
       oldest.position, oldest.id, oldest.enqueued, oldest.ready, oldest.history
       FROM step CROSS JOIN headway_job j ON j.id = step.id CROSS JOIN headway_job oldest ON oldest.id = (
         SELECT id FROM (SELECT id, position FROM headway_job WHERE \(same) \(order) LIMIT \(limit))

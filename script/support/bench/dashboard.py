@@ -1,7 +1,7 @@
 """`script/bench dashboard`: how long the pages of the dashboard take with many jobs (rule J154).
 
-The tables of a store are filled by SQL: jobs that wait or retry in ten queues, and jobs that have succeeded, failed or
-were cancelled, with labels, tags, histories and payloads of usual sizes. Then a dashboard serves the store, and each
+The tables of a store are filled by SQL: jobs that wait or retry in 1,500 queues, and jobs that have succeeded, failed
+or were cancelled, with labels, tags, histories and payloads of usual sizes. Then a dashboard serves the store, and each
 page is read several times, the first time without anything in the memory of the process.
 """
 
@@ -22,12 +22,14 @@ from .jobs_server import Server
 from .paths import RESULTS, ROOT
 
 LIMIT = 0.1
+# The greatest size of a page in bytes.
+SIZE_LIMIT = 200_000
 PAGES = ["/", "/queues", "/jobs", "/jobs?state=waiting", "/jobs?state=failed", "/jobs?state=succeeded",
          "/jobs?state=running", "/jobs?state=held", "/jobs?state=retrying", "/jobs?queue=queue-7&state=retrying",
          "/jobs?queue=queue-7&state=waiting", "/jobs?queue=queue-7", "/jobs?kind=rare", "/jobs?tag=tag-77",
          "/jobs?label=photo+123456", "/jobs?payload=photos/123456", "/jobs?ended-from=2026-01-01T00:00", "/jobs?age=1h",
-         "/failures", "/trends", "/trends?over=day", "/schedules", "/workers", "/health", "/confirm?action=retry&state=failed",
-         "/confirm?action=cancel&state=waiting"]
+         "/errors", "/errors?muted=1", "/trends", "/trends?over=day", "/schedules", "/workers", "/changes", "/health",
+         "/confirm?action=retry&state=failed", "/confirm?action=cancel&state=waiting"]
 # The numbers of the states.
 with open(f"{ROOT}/Sources/HeadwayJobs/Job/JobState.swift") as source:
     STATES = dict(re.findall(r"case (\w+) = (\d)", source.read()))
@@ -38,7 +40,7 @@ WAITING_STATE = "CASE WHEN n % 50 = 1 THEN {retrying} ELSE {waiting} END".format
 COMMON = ("id, queue, kind, version, priority, position, enqueued, attempt, crashes, snoozes, epoch, settings, "
           "payload, ready")
 VALUES = """
-  {id}, 'queue-' || ({n} % 10), CASE WHEN {n} % 100000 = 7 THEN 'rare' ELSE 'kind-' || ({n} % 20) END, 1,
+  {id}, 'queue-' || ({n} % {queues}), CASE WHEN {n} % 100000 = 7 THEN 'rare' ELSE 'kind-' || ({n} % 20) END, 1,
   4 * ({n} % 3 - 1), {id}, {now} - ({count} - {n}) * 1000, {attempt}, 0, 0, {attempt},
   CAST('{{"label":"photo ' || {n} || '","tags":["tag-' || ({n} % 1000) || '","album"]}}' AS BLOB),
   CAST('{{"path":"photos/' || {n} || '.jpg","text":"' || printf('%.*c', 150, 'x') || '"}}' AS BLOB),
@@ -48,7 +50,7 @@ WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE
 INSERT INTO {table} ({common}, {columns}) SELECT {values}, {others} FROM numbers"""
 # The same rows, for PostgreSQL.
 POSTGRES_VALUES = """
-  {id}, 'queue-' || (n % 10), CASE WHEN n % 100000 = 7 THEN 'rare' ELSE 'kind-' || (n % 20) END, 1,
+  {id}, 'queue-' || (n % {queues}), CASE WHEN n % 100000 = 7 THEN 'rare' ELSE 'kind-' || (n % 20) END, 1,
   4 * (n % 3 - 1), {id}, now() - ({count} - n) * interval '1 ms', {attempt}, 0, 0, {attempt},
   convert_to('{{"label":"photo ' || n || '","tags":["tag-' || (n % 1000) || '","album"]}}', 'UTF8'),
   convert_to('{{"path":"photos/' || n || '.jpg","text":"' || repeat('x', 150) || '"}}', 'UTF8'),
@@ -84,6 +86,7 @@ def add_command(commands):
     command = commands.add_parser("dashboard", help="the pages of the dashboard with many jobs", description=__doc__)
     command.add_argument("--waiting", type=int, default=1_000_000, help="jobs that wait (default: 1,000,000)")
     command.add_argument("--finished", type=int, default=10_000_000, help="jobs that ended (default: 10,000,000)")
+    command.add_argument("--queues", type=int, default=1_500, help="the queues that the jobs are in (default: 1,500)")
     command.add_argument("--runs", type=int, default=15, help="how often each page is read (default: 15)")
     command.add_argument("--store", help="keeps the store in this file; an existing file is not filled")
     command.add_argument("--postgres", action="store_true",
@@ -92,12 +95,12 @@ def add_command(commands):
     command.set_defaults(run=bench_dashboard)
 
 
-def fill(path, waiting, finished):
+def fill(path, waiting, finished, queues):
     """Fills the tables, which exist."""
     database = sqlite3.connect(path, isolation_level=None)
     database.executescript("PRAGMA synchronous = OFF; PRAGMA cache_size = -500000; BEGIN")
     now = time.time_ns() // 1000
-    done = VALUES.format(id="n", n="n", count=finished, now=now, attempt=1)
+    done = VALUES.format(id="n", n="n", count=finished, now=now, attempt=1, queues=queues)
     others = (f"{DONE_STATE}, "
               f"{now} - ({finished} - n) * 1000 - 500, "
               f"{now} - ({finished} - n) * 1000 - 500, 1, {now} - ({finished} - n) * 1000, {now} + 86400000000, "
@@ -106,7 +109,7 @@ def fill(path, waiting, finished):
     columns = "state, claimed, first_claimed, owner, finished, expires, reason, reason_text, history"
     database.execute(FILL.format(table="headway_done", count=finished, common=COMMON, columns=columns, values=done,
                                  others=others), {"history": HISTORY})
-    wait = VALUES.format(id=f"{finished} + n", n="n", count=waiting, now=now, attempt=0)
+    wait = VALUES.format(id=f"{finished} + n", n="n", count=waiting, now=now, attempt=0, queues=queues)
     database.execute(FILL.format(table="headway_job", count=waiting, common=COMMON, columns="state, due, flags, unmet",
                                  values=wait, others=f"{WAITING_STATE}, "
                                  f"CASE WHEN n % 50 = 1 THEN {now} + 3600000000 END, 0, 0"))
@@ -124,10 +127,10 @@ def fill(path, waiting, finished):
     database.close()
 
 
-def fill_postgres(server, url, waiting, finished):
+def fill_postgres(server, url, waiting, finished, queues):
     """Fills the tables, which exist, and makes the server vacuum them, as it would in the course of time."""
-    done = POSTGRES_VALUES.format(id="n", count=finished, attempt=1)
-    wait = POSTGRES_VALUES.format(id=f"{finished} + n", count=waiting, attempt=0)
+    done = POSTGRES_VALUES.format(id="n", count=finished, attempt=1, queues=queues)
+    wait = POSTGRES_VALUES.format(id=f"{finished} + n", count=waiting, attempt=0, queues=queues)
     server.psql(
         url, "SET synchronous_commit = off",
         POSTGRES_DONE.format(common=COMMON, values=done, state=DONE_STATE, count=finished,
@@ -169,7 +172,7 @@ def bench_dashboard(arguments):
         if not os.path.exists(store):
             Dashboard(program, store).stop()
             start = time.monotonic()
-            fill(store, arguments.waiting, arguments.finished)
+            fill(store, arguments.waiting, arguments.finished, arguments.queues)
             print(f"{arguments.waiting:,} waiting and {arguments.finished:,} finished jobs: "
                   f"{os.path.getsize(store) / 1e9:.1f} GB, filled in {time.monotonic() - start:.0f} s\n", flush=True)
         report(program, store, arguments.runs, "dashboard.json")
@@ -181,7 +184,7 @@ def bench_postgres(arguments, program):
         url = server.fresh_store()
         Dashboard(program, url).stop()
         start = time.monotonic()
-        fill_postgres(server, url, arguments.waiting, arguments.finished)
+        fill_postgres(server, url, arguments.waiting, arguments.finished, arguments.queues)
         print(f"{arguments.waiting:,} waiting and {arguments.finished:,} finished jobs: "
               f"filled in {time.monotonic() - start:.0f} s\n", flush=True)
         report(program, url, arguments.runs, "dashboard-postgres.json")
@@ -190,23 +193,26 @@ def bench_postgres(arguments, program):
 
 
 def report(program, store, runs, name):
-    """Measures the pages and exits if one is too slow."""
+    """Measures the pages and exits if one is too slow or too large."""
     dashboard = Dashboard(program, store)
     try:
-        results = measure(dashboard, runs)
+        results, sizes = measure(dashboard, runs)
     finally:
         dashboard.stop()
     slow = [path for path, times in results.items() if statistics.median(times) > LIMIT]
     os.makedirs(RESULTS, exist_ok=True)
     with open(os.path.join(RESULTS, name), "w") as file:
         json.dump(results, file, indent=1)
-    if slow:
-        sys.exit(f"script/bench dashboard: more than {LIMIT * 1000:.0f} ms: {', '.join(slow)}")
+    large = [path for path, size in sizes.items() if size > SIZE_LIMIT]
+    problems = ([f"more than {LIMIT * 1000:.0f} ms: {', '.join(slow)}"] if slow else [])
+    problems += [f"more than {SIZE_LIMIT // 1000} kB: {', '.join(large)}"] if large else []
+    if problems:
+        sys.exit(f"script/bench dashboard: {'; '.join(problems)}")
 
 
 def measure(dashboard, runs):
-    """Prints the times of each page in seconds as a table, and returns them."""
-    results = {}
+    """Prints the times of each page in seconds and its size in bytes as a table, and returns them."""
+    results, sizes = {}, {}
     print("| page | first, ms | median, ms | longest, ms | kB |\n|---|---|---|---|---|")
     for path in PAGES:
         times, size = [], 0
@@ -217,7 +223,7 @@ def measure(dashboard, runs):
             assert status == 200 and re.search(rb"</html>", body), (path, status)
             size = len(body)
         first, *times = times
-        results[path] = times
+        results[path], sizes[path] = times, size
         print(f"| `{path}` | {first * 1000:.1f} | {statistics.median(times) * 1000:.1f} | {max(times) * 1000:.1f} | "
               f"{size / 1000:.0f} |", flush=True)
-    return results
+    return results, sizes

@@ -4,9 +4,9 @@ extension HealthFacts {
   ///
   /// Other checks find the other ones.
   private var served: [JobQueueSnapshot] {
-    let workers = overview.snapshot.workers.filter(\.isWorking)
+    let coverage = WorkerCoverage(overview.snapshot.workers)
     return overview.snapshot.queues.filter { queue in
-      queue.counts[.waiting] > 0 && !queue.counts.isPaused && workers.contains { $0.description.serves(queue.name) }
+      queue.counts[.waiting] > 0 && !queue.counts.isPaused && coverage.serves(queue.name)
     }
   }
 

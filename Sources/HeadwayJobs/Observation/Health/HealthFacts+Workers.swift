@@ -28,9 +28,8 @@ extension HealthFacts {
   }
 
   var queues: [JobsHealth.Finding] {
-    let alone = overview.snapshot.queues.filter { queue in
-      queue.counts[.waiting] > 0 && !working.contains { $0.description.serves(queue.name) }
-    }
+    let coverage = WorkerCoverage(overview.snapshot.workers)
+    let alone = overview.snapshot.queues.filter { $0.counts[.waiting] > 0 && !coverage.serves($0.name) }
     let good = JobsHealth.Finding.good("Queues", "A worker serves each queue with waiting jobs.")
     return findings(
       alone.sorted { ($1.counts[.waiting], $0.name) < ($0.counts[.waiting], $1.name) }, "queue", else: good
@@ -38,7 +37,8 @@ extension HealthFacts {
       .bad(
         "Queues",
         Readable.sentence(
-          "\(jobs(overview.count(of: .waiting, in: queue), "waits", "wait")) in the queue “\(queue.name)”, but no worker serves it"
+          jobs(overview.count(of: .waiting, in: queue), "waits", "wait")
+            + " in the queue “\(queue.name)”, but no worker serves it"
         ),
         link: .jobs(JobFilter(states: [.waiting], queues: [queue.name])))
     }
@@ -46,10 +46,9 @@ extension HealthFacts {
 
   var kinds: [JobsHealth.Finding] {
     var unknown: [(queue: String, jobs: WaitingJobs)] = []
-    for queue in overview.snapshot.queues {
-      let serving = working.filter { $0.description.serves(queue.name) }
-      guard !serving.isEmpty else { continue }
-      for jobs in queue.waiting where !serving.contains(where: { $0.knows(jobs.kind, version: jobs.version) }) {
+    let coverage = WorkerCoverage(overview.snapshot.workers)
+    for queue in overview.snapshot.queues where coverage.serves(queue.name) {
+      for jobs in queue.waiting where !coverage.supports(jobs.kind, version: jobs.version, in: queue.name) {
         unknown.append((queue.name, jobs))
       }
     }

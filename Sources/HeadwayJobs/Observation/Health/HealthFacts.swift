@@ -89,7 +89,9 @@ extension HealthFacts {
     retrying = try await store.records(Array(ids))
     errors = failed.isEmpty && ids.isEmpty && rates.failing(options).isEmpty ? [] : try await store.errorGroups(nil)
     let muted = errors.filter { $0.mute != nil }.map(\.id)
-    let counts = muted.isEmpty ? [:] : try await store.jobCounts(ofErrors: muted, upTo: Self.countLimit)
+    // If many groups are muted, the jobs of each are counted less far.
+    let limit = min(Self.countLimit, max(1, 10 * Self.countLimit / max(1, muted.count)))
+    let counts = muted.isEmpty ? [:] : try await store.jobCounts(ofErrors: muted, upTo: limit)
     mutedRetryCount = counts.values.reduce(0) { $0 + $1.retrying }
     database = try await store.findings(measuringCommit: measuresCommit)
   }

@@ -16,6 +16,7 @@
   /// - Parameters:
   ///   - part: The part, with waiting jobs.
   ///   - count: The maximum number of kinds, versions and priorities of a queue, if an index has the kinds.
+  /// - Returns: The statement.
   static func waitingJobs(of part: JobPart, groupsPerQueue count: Int) -> String
 
   /// Returns the latest activity that is not part of a period yet: its time, and the columns of ``ActivityColumns``.
