@@ -68,7 +68,8 @@ import Testing
       (.plain, "headway_job_waiting"), (.keyed, "headway_job_keyed"), (.suspect, "headway_job_suspect"),
       (.scheduled, "headway_job_unready"), (.held, "headway_job_unready"),
     ]
-    try await expectIndexes(indexes.map { (OverviewSQL.counts(of: $0), "COVERING INDEX \($1)") }, fixture)
+    // The first queue is that of the first entry of the index.
+    try await expectIndexes(indexes.map { (OverviewSQL.counts(of: $0), "INDEX \($1)") }, fixture, allowsScans: true)
     await fixture.close()
   }
 
@@ -93,7 +94,9 @@ import Testing
   }
 
   /// Expects that statements read only by an index, in its order.
-  private func expectIndexes(_ statements: [(sql: String, index: String)], _ fixture: SQLiteFixture) async throws {
+  private func expectIndexes(
+    _ statements: [(sql: String, index: String)], _ fixture: SQLiteFixture, allowsScans: Bool = false
+  ) async throws {
     try await DatabaseQueue(path: fixture.path).read { database in
       for (sql, index) in statements {
         let text = sql.replacing("headway.", with: "headway_").replacing("$", with: "?")
@@ -102,7 +105,8 @@ import Testing
         let steps = try Row.fetchAll(plan).map { row -> String in row["detail"] }
         let reads = steps.filter { $0.contains(" USING ") }
         #expect(!reads.isEmpty && reads.allSatisfy { $0.contains(index) }, "\(steps) in \(text)")
-        #expect(!steps.contains { $0.contains("TEMP B-TREE") || $0.hasPrefix("SCAN headway") }, "\(steps) in \(text)")
+        let scans = steps.filter { $0.hasPrefix("SCAN headway") && !(allowsScans && $0.contains(" USING ")) }
+        #expect(scans.isEmpty && !steps.contains { $0.contains("TEMP B-TREE") }, "\(steps) in \(text)")
       }
     }
   }

@@ -40,7 +40,7 @@ extension HealthFacts {
       }
       return .warning(
         "Waits",
-        "\(text). In the last hour, 95 % of the jobs of the queue waited for at most \(Readable.duration(usual)).",
+        "\(text). In the last hour, 95% of the jobs of the queue waited for at most \(Readable.duration(usual)).",
         link: link(late.queue))
     }
   }
