@@ -62,7 +62,8 @@ def pages(driver, program):
     all_pages |= {
         "merge": found(driver, program, "label=Merge", "Merge the feeds"),
         "running": found(driver, program, "label=Long", "Long conversion"),
-        "failed": found(driver, program, "state=failed", "failed"),
+        "failed": found(driver, program, "label=Slow", "Slow server"),
+        "discarded": found(driver, program, "state=failed", "does not exist"),
         "attack": found(driver, program, "queue=exports&label=script", "<script>"),
         "filter": program.origin + "/jobs?state=waiting&queue=bulk",
         "confirm": program.origin + "/confirm?action=retry&state=failed",
