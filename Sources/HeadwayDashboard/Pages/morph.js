@@ -17,7 +17,9 @@ function isSame(old, next) {
 /** Whether a person has changed the value of a control. */
 function isEdited(control) {
   if (control.nodeName === "SELECT") return changedChoice(control) !== null;
-  return control.value !== control.defaultValue || control.checked !== control.defaultChecked;
+  // The value of a box without the attribute `value` is not its default value.
+  if (control.type === "checkbox" || control.type === "radio") return control.checked !== control.defaultChecked;
+  return control.value !== control.defaultValue;
 }
 
 /** Whether an element has the focus, selected text, or changed controls. */

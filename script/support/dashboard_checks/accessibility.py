@@ -25,6 +25,8 @@ def check(driver, program, said):
                 driver.open(address)
                 found = driver.run(script)
                 assert not found, (name, scheme, width, found)
+                # The browser's log contains the 404 of the page that does not exist.
+                driver.errors()
     driver.emulate({"prefers-color-scheme": "light"})
     driver.resize(*WIDTHS["wide"])
     said(f"axe-core has no findings on {len(all_pages)} pages")

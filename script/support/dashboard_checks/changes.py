@@ -17,7 +17,7 @@ def check(driver, program, said):
     assert "The schedule has added this job." in driver.text("main")
     driver.open(found(driver, program, "state=scheduled&kind=publish", "scheduled"))
     driver.run(
-        "const form = document.querySelector('.change'); form.elements.priority.value = 'high';"
+        "const form = document.querySelector('form.change'); form.elements.priority.value = 'high';"
         "form.elements.deadline.value = '2100-01-31T18:30'")
     press(driver, "Save")
     assert "The job is changed." in driver.text("main"), driver.text("main")

@@ -50,15 +50,15 @@ def keeps_what_is_touched(driver, program, said):
     address = found(driver, program, "queue=exports&state=waiting", "waiting")
     driver.open(address)
     driver.run(
-        "const fields = document.querySelector('.change').elements; fields.priority.value = 'low';"
+        "const fields = document.querySelector('form.change').elements; fields.priority.value = 'low';"
         "fields.payload.value = '[7]'; fields.payload.focus()")
-    shown = driver.run("return document.querySelector('.change').elements.shown.value")
+    shown = driver.run("return document.querySelector('form.change').elements.shown.value")
     change(
         driver, action="change", id=address.rsplit("/", 1)[1], shown=shown, priority="high", queue="moved",
-        payload=driver.run("return document.querySelector('.change').elements.payload.defaultValue"))
+        payload=driver.run("return document.querySelector('form.change').elements.payload.defaultValue"))
     driver.wait("the queue of the changed job", lambda: "moved" in driver.text("#properties"))
     assert driver.run(
-        "const fields = document.querySelector('.change').elements;"
+        "const fields = document.querySelector('form.change').elements;"
         "return [fields.priority.value, fields.queue.value, fields.payload.value, document.activeElement.name]"
     ) == ["low", "moved", "[7]", "payload"]
     press(driver, "Save")

@@ -40,11 +40,15 @@ def press(driver, text):
 
 def change(driver, **fields):
     """Sends the form of a button without changing the page."""
-    driver.run(
-        "const form = new URLSearchParams(arguments[0]);"
-        "form.set('token', document.querySelector('input[name=token]').value);"
-        "const address = document.body.dataset.events.replace('events', 'change');"
-        "return fetch(address, { method: 'POST', body: form }).then((response) => response.status)", fields)
+    status = driver.run(
+        "const [form, base] = [new URLSearchParams(arguments[0]), document.body.dataset.base];"
+        # Not every page has a form with a token.
+        "return fetch(`${base}/queues`).then((response) => response.text()).then((text) => {"
+        "  const page = new DOMParser().parseFromString(text, 'text/html');"
+        "  form.set('token', page.querySelector('input[name=token]').value);"
+        "  return fetch(`${base}/change`, { method: 'POST', body: form });"
+        "}).then((response) => response.status)", fields)
+    assert status == 200, (status, fields)
 
 
 def is_live(driver):
@@ -58,7 +62,8 @@ def pages(driver, program):
     all_pages |= {
         "merge": found(driver, program, "label=Merge", "Merge the feeds"),
         "running": found(driver, program, "label=Long", "Long conversion"),
-        "failed": found(driver, program, "state=failed", "failed"),
+        "failed": found(driver, program, "label=Slow", "Slow server"),
+        "discarded": found(driver, program, "state=failed", "does not exist"),
         "attack": found(driver, program, "queue=exports&label=script", "<script>"),
         "filter": program.origin + "/jobs?state=waiting&queue=bulk",
         "confirm": program.origin + "/confirm?action=retry&state=failed",

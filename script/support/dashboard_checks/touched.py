@@ -24,9 +24,15 @@ def check(driver, program, said):
     assert driver.run("return document.querySelector('[name=state]').options[0] === window.option")
     # While a button of the mouse is down, nothing moves.
     driver.run(f"{row}.querySelector('input').click(); dispatchEvent(new PointerEvent('pointerdown'))")
+    driver.run(
+        "window.updates = 0; document.addEventListener('page-update', () => { window.updates += 1 });"
+        "const stream = new EventSource(document.body.dataset.events);"
+        # A page that reads the list after the event has received it before this second reader.
+        "window.change = new Promise((resolve) => stream.addEventListener('change', resolve))"
+        "  .then(() => stream.close()).then(() => fetch(location.href)).then((response) => response.text());"
+        "return new Promise((resolve) => stream.addEventListener('open', resolve)).then(() => null)")
     change(driver, action="cancel", id=other)
-    driver.run("window.updates = 0; document.addEventListener('page-update', () => { window.updates += 1 })")
-    assert driver.run("return new Promise((resolve) => setTimeout(() => resolve(window.updates), 2500))") == 0
+    assert driver.run("return window.change.then(() => window.updates)") == 0
     assert driver.run(f"return !!{row}")
     driver.run("dispatchEvent(new PointerEvent('pointerup'))")
     driver.wait("the rows are gone", lambda: driver.run(f"return {row} === null") and driver.run(
