@@ -226,7 +226,7 @@ import Testing
       let second = OperationProgress(totalUnitCount: 1)
       second.addChild(child, withPendingUnitCount: 1)
     }
-    #expect(result.message.contains("the child is a part of a progress already"))
+    #expect(result.message.contains("the child already belongs to a progress"))
   }
 
   @Test("Q10: a progress can't be part of itself", arguments: [1, 3]) func noCircle(depth: Int) async {
