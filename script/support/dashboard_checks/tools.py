@@ -12,6 +12,8 @@ def page_errors(driver):
         found.append("text of a job became markup")
     if driver.run("return document.documentElement.scrollWidth > innerWidth"):
         found.append("the page is wider than the window")
+    if driver.run("return document.querySelector('nav [aria-current]')?.getBoundingClientRect().right > innerWidth"):
+        found.append("the menu does not show the current page")
     return found
 
 
