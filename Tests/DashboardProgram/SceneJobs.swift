@@ -28,8 +28,10 @@ enum SceneJobs {
     let hourly = RetryPolicy(maxAttemptCount: 20, backoff: .constant(.seconds(3_600)))
     try await jobs.enqueue(Mail(address: "later@example.org", password: "hunter2", error: 1), .retry(hourly))
     let twice = RetryPolicy(maxAttemptCount: 2, backoff: .constant(.milliseconds(1)))
+    // The queue `default` has no room for a second attempt while the long jobs run.
     try await jobs.enqueue(
-      Mail(address: "slow@example.org", password: "hunter2", error: 3), .label("Slow server"), .retry(twice))
+      Mail(address: "slow@example.org", password: "hunter2", error: 3), .queue("images"), .label("Slow server"),
+      .retry(twice))
     try await enqueueGraph(in: jobs)
     for number in 1...3 {
       try await jobs.enqueue(

@@ -25,10 +25,12 @@ def checks():
 
 
 def log_in(driver, program):
+    """Waits until only the jobs that take an hour are running, and all attempts of the others have ended."""
     driver.open(program.login)
-    driver.wait("the scene is complete", lambda: (
-        driver.open(program.origin + "/jobs?state=running") or driver.run(
-            "return document.querySelectorAll('main tbody tr').length") == 4))
+    for query, count in (("state=running&label=Long", 3), ("state=failed&label=Slow", 1)):
+        driver.wait(f"jobs with {query}", lambda: (
+            driver.open(f"{program.origin}/jobs?{query}") or driver.run(
+                "return document.querySelectorAll('main tbody tr').length") == count))
 
 
 def main():

@@ -4,7 +4,7 @@ from .tools import found, link, press
 
 
 def check(driver, program, said):
-    driver.open(found(driver, program, "state=failed", "failed"))
+    driver.open(found(driver, program, "state=failed&tag=newsletter", "failed"))
     press(driver, "Retry")
     assert "The job runs again." in driver.text("main"), driver.text("main")
     driver.open(program.origin + "/jobs?queue=bulk&state=waiting")

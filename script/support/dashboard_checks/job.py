@@ -30,7 +30,7 @@ def chooses_time_zone(driver, said):
     shown = "return document.querySelector('#properties time').textContent"
     utc = driver.run(shown)
     driver.run("document.cookie = 'jobs-time-zone=Asia%2FTokyo; Path=/; SameSite=Strict'; location.reload()")
-    driver.wait("the times of Tokyo", lambda: driver.run("return document.body.dataset.zone") == "Asia/Tokyo")
+    driver.wait("the times of Tokyo", lambda: driver.run("return document.body?.dataset.zone") == "Asia/Tokyo")
     hours = (int(driver.run(shown)[11:13]) - int(utc[11:13])) % 24
     assert hours == 9, (utc, driver.run(shown))
     names = driver.run("return [...document.querySelector('#zone select').options].map((option) => option.value)")

@@ -12,6 +12,8 @@ def page_errors(driver):
         found.append("text of a job became markup")
     if driver.run("return document.documentElement.scrollWidth > innerWidth"):
         found.append("the page is wider than the window")
+    if driver.run("const menu = document.querySelector('nav'); return menu.scrollWidth > menu.clientWidth"):
+        found.append("the menu does not show all pages")
     return found
 
 
