@@ -1,19 +1,20 @@
 """The page of a job: its attempts, its errors, its neighbors, and its times."""
 
-from .tools import found
+from .tools import found, texts
 
 
 def check(driver, program, said):
     driver.open(found(driver, program, "label=Slow+server", "Slow server"))
-    attempts = driver.run("return [...document.querySelectorAll('.timeline .attempt')].map((item) => item.textContent)")
+    attempts = texts(driver, ".timeline .attempt")
     assert len(attempts) == 2, attempts
     for number, text in zip((2, 1), attempts):
         for part in (f"Attempt {number}", "took", "worker", f"timed out in attempt {number}.",
                      f"Trying the server in attempt {number}."):
             assert part in text, (part, text)
-    marks = driver.run("return [...document.querySelectorAll('.errors mark')].map((mark) => mark.textContent)")
+    marks = texts(driver, ".errors mark")
     assert marks == ["2."], marks
-    edges = driver.run("return [...document.querySelectorAll('.error')].map((error) => error.getBoundingClientRect().left)")
+    edges = driver.run(
+        "return [...document.querySelectorAll('.error')].map((error) => error.getBoundingClientRect().left)")
     assert len(set(edges)) == 2, edges
     said("the attempts of a job have times, errors and log lines, and the errors are side by side")
     driver.open(found(driver, program, "label=Publish+to", "Publish to the website"))

@@ -41,7 +41,7 @@ def selects_rows(driver, program, said):
 
 def filters(driver, program, said):
     driver.open(program.origin + "/jobs")
-    assert driver.run("return [...document.querySelectorAll('#kinds option')].map((option) => option.value)"), "no kinds"
+    assert driver.run("return document.querySelectorAll('#kinds option').length") > 0, "no kinds"
     driver.run("document.querySelector('details.more').open = true")
     driver.run(
         "const form = document.querySelector('form.filter'); form.elements.kind.value = 'publish';"

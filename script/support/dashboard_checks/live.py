@@ -15,7 +15,7 @@ def follows_changes(driver, program, said):
     driver.open(program.origin + "/queues")
     first = driver.window()
     driver.open(program.origin + "/")
-    driver.wait("the page is live", lambda: driver.run("return document.querySelector('#live').classList.contains('on')"))
+    driver.wait("the page is live", lambda: is_live(driver))
     assert "paused" not in driver.run(
         "return [...document.querySelectorAll('#queues tr')].find(r => r.textContent.includes('images')).textContent")
     second = driver.new_window()
@@ -64,10 +64,13 @@ def keeps_what_is_touched(driver, program, said):
     press(driver, "Save")
     assert "The job is changed." in driver.text("main"), driver.text("main")
     driver.open(program.origin + "/queues")
-    field = "[...document.querySelectorAll('.queue')].find(q => q.querySelector('h2').textContent === 'images').querySelector('[name=limit]')"
+    field = (
+        "[...document.querySelectorAll('.queue')].find(q => q.querySelector('h2').textContent === 'images')"
+        ".querySelector('[name=limit]')")
     driver.run(f"const field = {field}; field.focus(); field.value = '77'")
     change(driver, action="resume", queue="images")
-    driver.wait("the queue is resumed", lambda: "paused" not in driver.run(f"return {field}.closest('.queue').textContent"))
+    driver.wait("the queue is resumed", lambda: (
+        "paused" not in driver.run(f"return {field}.closest('.queue').textContent")))
     assert driver.run(f"return {field}.value === '77' && document.activeElement === {field}")
     said("new parts appear, and the selection, the focus and the input stay")
 

@@ -24,6 +24,11 @@ def link(driver, text):
         "return row?.href ?? row?.querySelector('a')?.href ?? null", text)
 
 
+def texts(driver, selector):
+    """The texts of all elements of a selector."""
+    return driver.run("return [...document.querySelectorAll(arguments[0])].map((node) => node.textContent)", selector)
+
+
 def found(driver, program, query, text):
     """The address of the first job of a list whose row contains a text."""
     driver.open(f"{program.origin}/jobs?{query}")
