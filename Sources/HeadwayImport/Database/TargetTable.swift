@@ -36,7 +36,7 @@ final class TargetTable: @unchecked Sendable {
   var completion: String? {
     guard history.finished == nil else { return nil }
     return places.unfinished.map {
-      "an earlier import of this file ended behind record \($0.records), and is completed"
+      "an earlier import of this file ended behind record \($0.records) and is completed"
     }
   }
   /// The number of rows that the table rejected in the part of an append that an earlier import had done.
