@@ -46,7 +46,7 @@ let misusesOfFiles = [
   Misuse("lines: line length", "LineReader", "0", "1 byte to 1 GiB") {
     _ = LineReader(path: path, options: .init(maxLineLength: 0))
   },
-  Misuse("lines: interval", "LineReader", "0.0 seconds", "more than zero") {
+  Misuse("lines: interval", "LineReader", "0.0 seconds", "greater than zero") {
     _ = LineReader(following: path, checkInterval: .zero)
   },
   Misuse("lines: count of last lines", "LineReader", "-1", "zero or more") {
