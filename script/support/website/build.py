@@ -149,12 +149,12 @@ def landing(repository):
     table = readme[readme.index("| 2 cores, Linux"):]
     to_html = lambda text: rendered(text, "README.md", repository)
     # The first sentences of the paragraph, up to the one about traits.
-    requirements = re.search(r"^(Headway needs .*?\.) To enable a\s", readme, re.M | re.S).group(1).replace("\n", " ")
+    requirements = re.search(r"^(Headway needs .*?\.) List\s+the traits", readme, re.M | re.S).group(1)
     body = string.Template((HERE / "index.html").read_text()).substitute(
         lead=html.escape(lead[0].upper() + lead[1:]), claims="\n".join(claims), program=to_html(first),
         output=to_html(output), benchmark=to_html(table[:table.index("\n\n")]), modules="\n".join(modules),
         guides="\n".join(guides(listed)),
-        requirements=html.escape(requirements), repository=REPOSITORY, version=repository.version)
+        requirements=html.escape(" ".join(requirements.split())), repository=REPOSITORY, version=repository.version)
     return page("Headway", "Operation queues for Swift", body, "README.md", repository)
 
 
