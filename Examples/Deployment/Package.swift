@@ -6,7 +6,7 @@ let package = Package(
   name: "Worker",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(url: "https://github.com/headway-swift/headway", .upToNextMinor(from: "0.2.0"), traits: ["PostgreSQL"]),
+    .package(url: "https://github.com/headway-swift/headway", .upToNextMinor(from: "0.3.0"), traits: ["PostgreSQL"]),
     .package(url: "https://github.com/apple/swift-log", from: "1.13.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
